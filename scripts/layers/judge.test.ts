@@ -46,6 +46,11 @@ describe("refused", () => {
       "packages/conformance/src/a.ts",
       `import { b } from "./testing/b.ts"`,
     ],
+    [
+      "a machine of the client changing fields of another one",
+      `${sdk}/core/connection/a.ts`,
+      "set<QueueState>(draft, { sending })",
+    ],
     ["a file outside the picture", "packages/new/src/a.ts", ""],
   ])("%s", (_, file, text) => {
     expect(judgeLayers(new Map([[file, text]]))).toEqual([expect.stringContaining(file)]);

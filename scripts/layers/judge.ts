@@ -1,4 +1,5 @@
 import { findCycles } from "./cycles.ts";
+import { judgeMachines } from "./machines.ts";
 import { guardedPackages, isTest, type Layer, picture, quality, testFolders } from "./picture.ts";
 import { type Import, readSource, type Source } from "./read-source.ts";
 
@@ -7,6 +8,7 @@ export function judgeLayers(texts: Map<string, string>): string[] {
   const sources = [...texts].map(([file, text]) => readSource(file, text));
   return [
     ...sources.filter(({ file }) => !isTest(file)).flatMap(judge),
+    ...[...texts].filter(([file]) => !isTest(file)).flatMap(([file, text]) => judgeMachines(file, text)),
     ...findCycles(sources).map((cycle) => `these files import each other in a cycle: ${cycle.join(" → ")}`),
   ];
 }

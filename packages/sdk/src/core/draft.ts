@@ -2,7 +2,7 @@ import type { MergeText } from "./conflicts/plan-merge.ts";
 import type { Effect } from "./effects.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Mutation } from "./queue/mutation.ts";
-import type { ClientState } from "./state.ts";
+import type { ClientState, QueueState } from "./state.ts";
 
 /**
  * The mutable state inside one `step`, and the effects that the step requests. The first change copies the state, and
@@ -30,7 +30,8 @@ export const draftOf = (state: ClientState, { now, roll }: ClientEvent, merging?
   merging,
 });
 
-export function set(draft: Draft, change: Partial<ClientState>): void {
+/** Changes fields of one machine, which the caller names: `set<QueueState>(draft, { sending })`. */
+export function set<Machine extends object = never>(draft: Draft, change: NoInfer<Partial<Machine>>): void {
   Object.assign(ownState(draft), change);
 }
 
@@ -47,21 +48,11 @@ export function keep(draft: Draft, mutations: readonly Mutation[]): void {
   if (generation !== undefined && mutations.length > 0) emit(draft, { do: "keep", mutations, generation });
 }
 
-/** How many names to remember of writes that the log contains but no tab has posted. */
-const REMEMBERED = 1_000;
-
-/** The log contains a write of this profile that this tab does not know yet. */
-export function logged(draft: Draft, clientTxId: string): void {
-  const { tabs } = draft.state;
-  if (!tabs.logged.includes(clientTxId))
-    set(draft, { tabs: { ...tabs, logged: [...tabs.logged, clientTxId].slice(-REMEMBERED) } });
-}
-
 /** Marks records whose view may have changed. */
 export function touch(draft: Draft, keys: readonly string[] | "everything"): void {
   const { touched } = ownState(draft);
   if (touched === "everything") return;
-  if (keys === "everything") return set(draft, { touched: keys });
+  if (keys === "everything") return set<QueueState>(draft, { touched: keys });
   // The list belongs to this step, so it may grow in place. Copying it for every write would be quadratic in the queue
   // length.
   for (const key of keys) (touched as string[]).push(key);

@@ -3,6 +3,7 @@ import { type Draft, draftOf, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Machine } from "./machine.ts";
 import { newWrite, show } from "./queue/new-write.ts";
+import type { ReplicaState, SessionState, TabsState } from "./state.ts";
 
 /**
  * The client before the runtime is loaded, without disk, tabs and server. It shows the app's writes and remembers the
@@ -23,14 +24,14 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
     case "mutated":
       return show(draft, [newWrite(draft, event)]);
     case "paused":
-      return set(draft, { paused: true });
+      return set<SessionState>(draft, { paused: true });
     case "resumed":
-      return set(draft, { paused: false });
+      return set<SessionState>(draft, { paused: false });
     case "followed":
-      return set(draft, { scope: event.scope, followed: event.followed });
+      return set<ReplicaState>(draft, { scope: event.scope, followed: event.followed });
     case "connectionWanted":
-      return set(draft, { tabs: { ...draft.state.tabs, ownSocket: true } });
+      return set<TabsState>(draft, { tabs: { ...draft.state.tabs, ownSocket: true } });
     case "chunkMissing":
-      return set(draft, { trouble: event.reason });
+      return set<SessionState>(draft, { trouble: event.reason });
   }
 }

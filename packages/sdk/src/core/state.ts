@@ -11,25 +11,51 @@ import type { Upcast } from "./schema/old-operation.ts";
 import { schemaHash } from "./schema/schema-hash.ts";
 import type { LeaderConnection, QueueChanged, QueueNumbers } from "./tabs/tab-message.ts";
 
-/** The whole state of a client in one immutable value. Only `step` creates a new one. */
-export interface ClientState {
-  readonly life: "starting" | "running";
+/**
+ * The whole state of a client in one immutable value. Only `step` creates a new one. Each field belongs to one machine,
+ * and only that machine's folder changes it (`set` in `draft.ts`, `npm test -- layers`).
+ */
+export interface ClientState extends AppFacts, StoreState, SessionState, ReplicaState, QueueState, TabsState {}
+
+/** What the app gave. */
+export interface AppFacts {
   /** The app's models by lower-case name. These and their fields have no prototype, so an unknown name has no value. */
   readonly models: Readonly<Record<string, Model>>;
   readonly schemaHash: string;
   /** Functions that convert operations of an older schema, by that schema's hash. */
   readonly upcasts: Readonly<Record<string, Upcast>>;
+  /** The app asked for no storage on disk. */
+  readonly inMemory: boolean;
+  /** Whether to open sockets, or only to poll the log. */
+  readonly sockets: boolean;
+}
+
+/** The store on the device (`core/store`). */
+export interface StoreState {
+  readonly life: "starting" | "running";
   readonly clientId: string;
   /** Distinguishes the store from an earlier one of the same name, which was cleared. Undefined until it is open. */
   readonly storeId: string | undefined;
+  /** The store is chosen after its owner is known. Undefined: it has been chosen, or the tab has not asked yet. */
+  readonly choosing: "connecting" | "offline" | "paused" | "needs-auth" | undefined;
+  /** Why the disk cannot be used. Undefined if it can. */
+  readonly storageTrouble: StorageTrouble | undefined;
+  /**
+   * Whether the browser promised not to evict the store. Undefined: not asked yet, or the platform has no such promise.
+   */
+  readonly persisted: boolean | undefined;
+  /** A previous store was cleared, together with the writes queued in it. */
+  readonly lostStore: LostStore | undefined;
+}
+
+/** Who the client is to the server, and whether it is connected (`core/connection`). */
+export interface SessionState {
   /** The owner of the store. Undefined until the server has named it (`owner.ts`). */
   readonly owner: string | undefined;
   /** Another owner has asked for this store. */
   readonly others: boolean;
   /** The owner that the app has named (`connection/owner-name.ts`). */
   readonly named: string | undefined;
-  /** The store is chosen after its owner is known. Undefined: it has been chosen, or the tab has not asked yet. */
-  readonly choosing: "connecting" | "offline" | "paused" | "needs-auth" | undefined;
   /** Asking the server for the owner of a follower's token. */
   readonly asking: { readonly isUnder: boolean; readonly wait: Wait | undefined; readonly againAt: number | undefined };
   /** The owner of the present token, once the server has named it. */
@@ -40,20 +66,44 @@ export interface ClientState {
   readonly withheld: boolean;
   /** Why they are hidden. */
   readonly withheldReason: string | undefined;
-  /** The app's models that the token may not read, as the app spells them. */
-  readonly unreadable: readonly string[];
   /** Bytes of JSON that the server lets a record have, as it said last. Undefined: it has not. */
   readonly recordBytes?: number | undefined;
   /** When to request the next token from the app while the present one is valid, and when to retry. */
   readonly renewal: Renewal | undefined;
+  readonly auth: AuthState;
+  readonly paused: boolean;
+  readonly network: boolean;
+  /** The page is hidden or cached by the browser: it has no socket until it is shown again, or until this time. */
+  readonly awayUntil: number | undefined;
+  readonly stream: StreamLink;
+  /** From the last welcome: this participant as `<kind>:<id>`, and the id of this session. */
+  readonly self: { readonly participant: string; readonly session: string } | undefined;
+  /** The last failure of any request, for people. */
+  readonly trouble: string | undefined;
+}
+
+/** The records that the client has, and how it gets those that it lacks (`core/log`). */
+export interface ReplicaState {
   /** The wanted scope; `rows` names the scope that was read. */
   readonly scope: Scope;
   /** What the app followed last, in this tab or in one that was open then: the wanted scope without what was loaded. */
   readonly followed: Scope;
   readonly rows: Rows;
+  readonly reading: Reading;
+  /** The parts that the stream follows. Undefined: it was opened with models and conditions, or it is not open. */
+  readonly subscribed?: Subscribed | undefined;
+  /** The app's models that the token may not read, as the app spells them. */
+  readonly unreadable: readonly string[];
+}
+
+/** The writes that are not settled, and what is shown of them (`core/queue`, `core/conflicts`). */
+export interface QueueState {
+  readonly queue: Queue;
+  readonly shared: SharedQueue;
+  readonly sending: Sending;
+  readonly clock: DeviceClock | undefined;
   /** Key of an erased record → position of the erasure, as far as this tab has read it since it was opened. */
   readonly erased: ReadonlyMap<string, number>;
-  readonly queue: Queue;
   /**
    * Records with unsettled writes as the user should see them; null: absent. Other records are shown as in the rows.
    */
@@ -62,38 +112,15 @@ export interface ClientState {
   readonly touched: readonly string[] | "everything";
   /** During a step: writes that it appended to the queue. For these, they are all that changes in the view. */
   readonly appended: readonly Mutation[];
+}
 
-  /** The app asked for no storage on disk. */
-  readonly inMemory: boolean;
-  /** Why the disk cannot be used. Undefined if it can. */
-  readonly storageTrouble: StorageTrouble | undefined;
-  /**
-   * Whether the browser promised not to evict the store. Undefined: not asked yet, or the platform has no such promise.
-   */
-  readonly persisted: boolean | undefined;
-  /** A previous store was cleared, together with the writes queued in it. */
-  readonly lostStore: LostStore | undefined;
+/** The tabs of one browser profile, of which one leads (`core/tabs`). */
+export interface TabsState {
   /** Whether this tab sends for all tabs. "reading": it was just elected and reads the stored queue first. */
   readonly lead: "no" | "reading" | "yes";
   /** The generation of this leader. The store accepts its changes only while no other tab has a higher one. */
   readonly generation: number | undefined;
   readonly tabs: OtherTabs;
-  readonly shared: SharedQueue;
-  readonly clock: DeviceClock | undefined;
-  readonly paused: boolean;
-  readonly network: boolean;
-  /** The page is hidden or cached by the browser: it has no socket until it is shown again, or until this time. */
-  readonly awayUntil: number | undefined;
-  readonly auth: AuthState;
-  /** Whether to open sockets, or only to poll the log. */
-  readonly sockets: boolean;
-  readonly stream: StreamLink;
-  /** From the last welcome: this participant as `<kind>:<id>`, and the id of this session. */
-  readonly self: { readonly participant: string; readonly session: string } | undefined;
-  readonly reading: Reading;
-  readonly sending: Sending;
-  /** The last failure of any request, for people. */
-  readonly trouble: string | undefined;
 }
 
 export interface DeviceClock {
@@ -168,8 +195,6 @@ export interface OtherTabs {
   readonly listening: boolean;
   /** The state of the leader's connection, as last received. */
   readonly connection: LeaderConnection | undefined;
-  /** Writes of this profile that the log contained before this tab knew them: the rows include them. */
-  readonly logged: readonly string[];
   /** Other tabs may use the same store, so this tab finds out the owner of its own token. */
   readonly areShared: boolean;
   /** This tab stays out of the election, because its token belongs to another owner. */
@@ -198,6 +223,8 @@ export interface SharedQueue {
   readonly gapAt: number | undefined;
   /** The number of reloads in progress. */
   readonly reloads: number;
+  /** Writes of this profile that the log contained before this tab knew them: the rows include them. */
+  readonly logged: readonly string[];
 }
 
 /** `isOwn`: this tab made the change and has already applied its `put`. */
@@ -222,19 +249,22 @@ export interface StreamLink {
   readonly missedAt?: number | undefined;
   /** While it is live: where the log ended when it began. Entries up to there are on their way. */
   readonly upTo?: number;
-  /** Ids of the parts that it follows or was asked for. Undefined: it was opened with models and conditions. */
-  readonly parts?: ReadonlySet<string> | undefined;
-  /** The scopes (`scopeKey`) that these are for. */
-  readonly wanted?: string | undefined;
-  /** Those of them that it has not answered yet. */
-  readonly asked?: ReadonlySet<string> | undefined;
-  /** Pieces of them that are named once it is welcome. */
-  readonly rest?: readonly (readonly Part[])[];
-  /** Those that it was told to leave, and may still speak of. */
-  readonly leaving?: ReadonlySet<string> | undefined;
   /** Failed attempts since the stream was last live. */
   readonly failures: number;
   readonly wait: Wait | undefined;
+}
+
+export interface Subscribed {
+  /** Ids of the parts that the stream follows or was asked for. */
+  readonly parts: ReadonlySet<string>;
+  /** Those of them that it has not answered yet. */
+  readonly asked: ReadonlySet<string>;
+  /** Those that it was told to leave, and may still speak of. */
+  readonly leaving: ReadonlySet<string>;
+  /** Pieces of them that are named once the stream is welcome. */
+  readonly rest: readonly (readonly Part[])[];
+  /** The scopes (`scopeKey`) that these are for. Undefined: they have to be compared again. */
+  readonly wanted: string | undefined;
 }
 
 export interface Reading {
@@ -321,7 +351,6 @@ export function initialState(given: {
     tabs: {
       listening: false,
       connection: undefined,
-      logged: [],
       areShared: false,
       skipsElection: false,
       ownSocket: false,
@@ -336,6 +365,7 @@ export function initialState(given: {
       dropping: 0,
       gapAt: undefined,
       reloads: 0,
+      logged: [],
     },
     clock: undefined,
     paused: given.paused,

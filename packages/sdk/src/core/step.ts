@@ -1,39 +1,134 @@
 import { refreshed } from "./conflicts/refreshed.ts";
 import { onToken, onTokenFailed, onTokenRefused } from "./connection/auth.ts";
-import {
-  connectAnew,
-  dropOldToken,
-  nextDueAt,
-  onConnectionLost,
-  onPageHidden,
-  onStreamClosed,
-  onStreamOpened,
-  onWelcome,
-  proceed,
-  retryNow,
-} from "./connection/connection.ts";
+import * as availability from "./connection/availability.ts";
+import { connectAnew, dropOldToken, onStreamClosed, onStreamOpened, onWelcome } from "./connection/connection.ts";
+import { onIdentified, onNotIdentified } from "./connection/own-owner.ts";
 import { onOwned, updateWithheld } from "./connection/owner.ts";
 import { onNotRenewed, onRenewed } from "./connection/renewal.ts";
-import { type Draft, draftOf, emit, set } from "./draft.ts";
+import { retryNow } from "./connection/retry-now.ts";
+import { noteTrouble } from "./connection/trouble.ts";
+import { type Draft, draftOf } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
-import { forgetErased } from "./log/erased.ts";
 import { noteKnownAt } from "./log/known-at.ts";
-import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } from "./log/reading.ts";
+import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, onResyncRequested } from "./log/reading.ts";
 import { onFollowed, onOtherScope, onPartsWanted } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
 import { onPartAnswered, onPartsLeft } from "./log/stream-parts.ts";
 import type { Machine } from "./machine.ts";
+import { nextDueAt, proceed } from "./proceed.ts";
 import { followClock, onExported } from "./queue/age.ts";
 import { onBulkResponse } from "./queue/bulk-response.ts";
 import { onDecided } from "./queue/decided.ts";
-import { mayReload } from "./queue/reconcile/reconcile.ts";
-import { onPersisted, reconcileQueue, reloadQueue } from "./queue/shared-queue.ts";
-import { onRestored, onStorageFailed } from "./queue/store-read.ts";
+import { forgetErased } from "./queue/erased.ts";
+import * as queue from "./queue/shared-queue.ts";
 import { onImported, onMutated } from "./queue/writes.ts";
-import * as tabs from "./tabs/follower.ts";
-import { isFollower } from "./tabs/is-follower.ts";
+import type { ClientState } from "./state.ts";
+import * as store from "./store/store-events.ts";
+import { onRestored } from "./store/store-read.ts";
+import * as follower from "./tabs/follower.ts";
 import * as lead from "./tabs/leadership.ts";
-import { onIdentified, onNotIdentified } from "./tabs/own-owner.ts";
+import { wantOwnSocket } from "./tabs/tabs-state.ts";
+
+/*
+ * A client is five machines. Each owns some fields of the state and a folder, and no other folder changes these fields.
+ * An event goes to the machines that it concerns, in this order; each sees what the ones before it have changed.
+ */
+
+/** The store and the session first, because the others ask whether they work. */
+const order = ["store", "session", "replica", "queue", "tabs"] as const;
+
+type Takes<E> = { readonly [M in (typeof order)[number]]?: (draft: Draft, event: E) => void };
+
+type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
+
+/** What happens to a client, and who takes it. */
+const takes: { readonly [T in ClientEvent["type"]]: Takes<Of<T>> } = {
+  // The store
+  restored: { store: onRestored },
+  choosing: { store: store.onChoosing },
+  storageFailed: { store: store.onStorageFailed, queue: queue.onDiskFailed, tabs: lead.leadAlone },
+  persistence: { store: store.onPersistence },
+  storeLost: { store: store.onStoreLost },
+  chunkMissing: { session: (draft, { reason }) => noteTrouble(draft, reason) },
+  owned: { session: onOwned },
+  persisted: { queue: queue.onPersisted },
+  queueRead: { tabs: lead.onQueueRead },
+  pageLost: { replica: pageLost },
+  // The app
+  mutated: { queue: onMutated },
+  decided: { queue: onDecided },
+  exported: { queue: onExported },
+  imported: { queue: (draft, { mutations }) => onImported(draft, mutations) },
+  followed: { replica: (draft, { scope, followed }) => onFollowed(draft, scope, followed) },
+  partsWanted: { replica: (draft, { scope }) => onPartsWanted(draft, scope) },
+  connectionWanted: { tabs: wantOwnSocket },
+  paused: { session: availability.onPaused, tabs: lead.onPaused },
+  resumed: { session: availability.onResumed, tabs: lead.onResumed },
+  // The device
+  network: { session: availability.onNetwork },
+  woke: { session: availability.onWoke, queue: queue.onWoke, tabs: follower.onWoke },
+  hidden: { session: availability.onPageHidden },
+  due: {},
+  // The other tabs
+  elected: { tabs: lead.onElected },
+  leadTaken: { tabs: lead.onLeadTaken },
+  fenced: { tabs: (draft, { generation }) => lead.onFenced(draft, generation) },
+  leading: { tabs: lead.onOtherLeader },
+  joined: { tabs: follower.onTabJoined },
+  connection: { tabs: follower.onLeaderConnection },
+  log: { tabs: follower.onLeaderLog },
+  rows: { tabs: follower.onLeaderRows },
+  parts: { tabs: follower.onLeaderParts },
+  scope: { replica: onOtherScope },
+  arrived: { queue: queue.reconcileQueue },
+  changed: { queue: queue.reconcileQueue },
+  writing: { queue: queue.reconcileQueue },
+  hurry: { session: retryNow },
+  // The tabs' client objects close by themselves.
+  signedOut: {},
+  // The token
+  tokenReceived: { session: onTokenReceived },
+  tokenFailed: { session: onTokenFailed },
+  tokenRefused: { session: (draft, { reason }) => onTokenRefused(draft, reason) },
+  renewed: { session: onRenewed },
+  notRenewed: { session: onNotRenewed },
+  identified: { session: onIdentified },
+  notIdentified: { session: onNotIdentified },
+  // The server
+  streamOpened: { session: onStreamOpened },
+  streamClosed: { session: (draft, { code, reason }) => onStreamClosed(draft, code, reason) },
+  welcomed: { session: onWelcome },
+  schemaPushed: { replica: (draft, { models }) => noteCovered(draft, models) },
+  partAnswered: { replica: (draft, { id, position }) => onPartAnswered(draft, id, position) },
+  partsLeft: { replica: (draft, { ids }) => onPartsLeft(draft, ids) },
+  entriesReceived: { replica: (draft, range) => onLogRange(draft, range) },
+  positionKnown: { replica: (draft, { position }) => onPosition(draft, position) },
+  resyncRequested: { replica: onResyncRequested },
+  logRead: { replica: onLogPage },
+  snapshotRead: { replica: onSnapshotPage },
+  readFailed: { replica: (draft, { reply }) => onReadFailed(draft, reply) },
+  answered: { queue: onBulkResponse },
+};
+
+function onTokenReceived(draft: Draft, { changed }: Of<"tokenReceived">): void {
+  if (changed) dropOldToken(draft);
+  onToken(draft, changed);
+  updateWithheld(draft);
+}
+
+/** What follows from whatever has changed, in this order. */
+const afterEach: readonly ((draft: Draft, before: ClientState) => void)[] = [
+  // A tab with another owner's token leads no more, so that it starts nothing as the leader.
+  lead.leadIfOwner,
+  queue.reloadIfDue,
+  // Starts requests, now that everything that decides about them is known.
+  proceed,
+  // The status is that of this step: it is stored with the rows, and told to the other tabs.
+  noteKnownAt,
+  follower.shareConnection,
+  // Last, because any of these may have brought a write with values of an erased record.
+  forgetErased,
+];
 
 /** The complete client. Each step recomputes the views of touched records once, at its end. */
 export const machineWith = (merging: Draft["merging"]): Machine => ({
@@ -41,152 +136,13 @@ export const machineWith = (merging: Draft["merging"]): Machine => ({
   step(state, event) {
     const draft = { ...draftOf(state, event, merging), wall: event.wall };
     const isAskedForTime = followClock(draft, event.lived);
-    applyEvent(draft, event);
+    const taken: Takes<never> = takes[event.type];
+    for (const machine of order) taken[machine]?.(draft, event as never);
     if (isAskedForTime) connectAnew(draft);
-    lead.leadIfOwner(draft);
-    if (mayReload(draft.state.shared, draft.now)) reconcileQueue(draft, { type: "due" });
-    proceed(draft);
-    noteKnownAt(draft, state);
-    tabs.shareConnection(draft, state);
-    forgetErased(draft, state);
+    for (const then of afterEach) then(draft, state);
     return [draft.state === state ? state : refreshed(draft.state, state), draft.effects];
   },
 });
 
 /** The same for a schema without texts to merge. */
 export const machine: Machine = machineWith(undefined);
-
-function applyEvent(draft: Draft, event: ClientEvent): void {
-  switch (event.type) {
-    case "restored":
-      return onRestored(draft, event);
-    case "persisted":
-      return onPersisted(draft, event);
-    case "chunkMissing":
-      return set(draft, { trouble: event.reason });
-    case "storageFailed":
-      onStorageFailed(draft, { code: event.code, reason: event.reason });
-      return lead.leadAlone(draft);
-    case "persistence":
-      return set(draft, { persisted: event.granted });
-    case "storeLost":
-      return set(draft, { lostStore: { pending: event.pending, notedAt: event.notedAt } });
-    case "arrived":
-    case "changed":
-    case "writing":
-      return reconcileQueue(draft, event);
-    case "elected":
-      return lead.onElected(draft);
-    case "leadTaken":
-      return lead.onLeadTaken(draft, event);
-    case "fenced":
-      return lead.onFenced(draft, event.generation);
-    case "log":
-      return tabs.onLeaderLog(draft, event);
-    case "rows":
-      return tabs.onLeaderRows(draft, event);
-    case "parts":
-      return tabs.onLeaderParts(draft, event);
-    case "queueRead":
-      if (lead.isFenced(draft.state, event.snapshot)) lead.onFenced(draft);
-      return tabs.onQueueRead(draft, event);
-    case "connection":
-      return tabs.onLeaderConnection(draft, event);
-    case "joined":
-      return tabs.onTabJoined(draft, event);
-    case "leading":
-      return lead.onOtherLeader(draft, event);
-    case "owned":
-      return onOwned(draft, event.owner);
-    case "choosing":
-      return set(draft, { choosing: event.name, trouble: event.reason });
-    case "identified":
-      return onIdentified(draft, event);
-    case "notIdentified":
-      return onNotIdentified(draft);
-    case "renewed":
-      return onRenewed(draft, event);
-    case "notRenewed":
-      return onNotRenewed(draft);
-    case "schemaPushed":
-      return noteCovered(draft, event.models);
-    case "signedOut":
-      return;
-    case "connectionWanted":
-      return set(draft, { tabs: { ...draft.state.tabs, ownSocket: true } });
-    case "followed":
-      return onFollowed(draft, event.scope, event.followed);
-    case "partsWanted":
-      return onPartsWanted(draft, event.scope);
-    case "scope":
-      return onOtherScope(draft, event);
-    case "exported":
-      return onExported(draft);
-    case "imported":
-      return onImported(draft, event.mutations);
-    case "mutated":
-      return onMutated(draft, event);
-    case "decided":
-      return onDecided(draft, event);
-    case "paused":
-      set(draft, { paused: true });
-      onConnectionLost(draft);
-      lead.stepDown(draft);
-      emit(draft, { do: "abort" });
-      return emit(draft, { do: "campaign", wanted: false });
-    case "resumed":
-      if (draft.state.paused) lead.campaign(draft);
-      set(draft, { paused: false });
-      return retryNow(draft);
-    case "network":
-      set(draft, { network: event.up });
-      // The event may arrive while a connection is live, so going online must not discard that connection's state.
-      return event.up ? retryNow(draft) : onConnectionLost(draft);
-    case "woke":
-      set(draft, { awayUntil: undefined });
-      if (isFollower(draft.state)) emit(draft, { do: "post", message: { type: "hurry" } });
-      // The tab may have been suspended while another tab became the leader. Read the disk before sending anything.
-      if (draft.state.lead === "yes") reloadQueue(draft);
-      return retryNow(draft);
-    case "hurry":
-      return retryNow(draft);
-    case "hidden":
-      return onPageHidden(draft);
-    case "due":
-      return;
-    case "answered":
-      return onBulkResponse(draft, event);
-    case "tokenReceived":
-      if (event.changed) dropOldToken(draft);
-      onToken(draft, event.changed);
-      return updateWithheld(draft);
-    case "tokenFailed":
-      return onTokenFailed(draft, event);
-    case "tokenRefused":
-      return onTokenRefused(draft, event.reason);
-    case "streamOpened":
-      return onStreamOpened(draft);
-    case "streamClosed":
-      return onStreamClosed(draft, event.code, event.reason);
-    case "welcomed":
-      return onWelcome(draft, event);
-    case "partAnswered":
-      return onPartAnswered(draft, event.id, event.position);
-    case "partsLeft":
-      return onPartsLeft(draft, event.ids);
-    case "entriesReceived":
-      return onLogRange(draft, event);
-    case "positionKnown":
-      return onPosition(draft, event.position);
-    case "resyncRequested":
-      return resync(draft, event.reason === "other_log" || event.reason === "ahead" ? "suspect" : "anew");
-    case "logRead":
-      return onLogPage(draft, event);
-    case "snapshotRead":
-      return onSnapshotPage(draft, event);
-    case "pageLost":
-      return pageLost(draft);
-    case "readFailed":
-      return onReadFailed(draft, event.reply);
-  }
-}

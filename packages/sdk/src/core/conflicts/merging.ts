@@ -6,7 +6,7 @@ import { expectedSlot, keysOf, type Mutation } from "../queue/mutation.ts";
 import { nextName } from "../queue/next-name.ts";
 import { withReplaced } from "../queue/queue-changes.ts";
 import { serialized } from "../queue/serialized.ts";
-import type { ClientState } from "../state.ts";
+import type { ClientState, QueueState } from "../state.ts";
 
 /** How often in a row a write is merged, if others change the same field each time before it arrives. */
 const MOST_MERGES = 5;
@@ -44,7 +44,7 @@ export function putMerged(draft: Draft, { write, instead, again }: Plan): void {
     },
   );
   for (const { before, mutation } of put)
-    set(draft, { queue: withReplaced(draft.state.queue, before.clientTxId, mutation) });
+    set<QueueState>(draft, { queue: withReplaced(draft.state.queue, before.clientTxId, mutation) });
   touch(
     draft,
     put.flatMap(({ mutation }) => mutation.keys),

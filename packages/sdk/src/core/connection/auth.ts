@@ -1,7 +1,8 @@
 import { type Draft, emit, set } from "../draft.ts";
-import type { AuthState, ClientState } from "../state.ts";
+import type { AuthState, ClientState, SessionState } from "../state.ts";
 import { isDue, tokenPace, waitAfter } from "./retry.ts";
 import { areDifferent } from "./same-owner.ts";
+import { noteTrouble } from "./trouble.ts";
 
 /*
  * How the client gets another token when the server refuses the present one:
@@ -27,10 +28,10 @@ export const canSend = (state: ClientState): boolean =>
 /** The server refused the token, or the app had none. */
 export function onTokenRefused(draft: Draft, reason: string): void {
   const { auth } = draft.state;
-  set(draft, { trouble: reason });
+  noteTrouble(draft, reason);
   switch (auth.phase) {
     case "trusted":
-      set(draft, { auth: { phase: "asking", attempt: 0 } });
+      set<SessionState>(draft, { auth: { phase: "asking", attempt: 0 } });
       return emit(draft, { do: "requestToken" });
     case "trying":
       return waitForToken(draft, auth.attempt, reason);
@@ -47,7 +48,7 @@ export function onToken(draft: Draft, changed: boolean): void {
   // Retry the same token too: the refusal may have answered a request that used the token before it. A token of another
   // owner is not retried.
   if (changed || (auth.attempt > 0 && !isAnothers(draft.state)))
-    set(draft, { auth: { phase: "trying", attempt: auth.attempt } });
+    set<SessionState>(draft, { auth: { phase: "trying", attempt: auth.attempt } });
   else waitForToken(draft, auth.attempt, draft.state.trouble ?? "getToken returned the same token again.");
 }
 
@@ -58,18 +59,24 @@ export function onTokenFailed(draft: Draft, { reason, unreachable }: { reason: s
 
 export function onTokenAccepted(draft: Draft): void {
   if (draft.state.auth.phase !== "trusted" && !isAnothers(draft.state))
-    set(draft, { auth: { phase: "trusted" }, trouble: undefined });
+    set<SessionState>(draft, { auth: { phase: "trusted" }, trouble: undefined });
+}
+
+/** The next token is likely to be accepted. */
+export function retryToken(draft: Draft): void {
+  const { auth } = draft.state;
+  if (auth.phase === "refused") set<SessionState>(draft, { auth: { ...auth, wait: { ...auth.wait, at: draft.now } } });
 }
 
 /** Requests a token from the app again when the wait is over. */
 export function requestTokenWhenDue(draft: Draft): void {
   const { auth } = draft.state;
   if (auth.phase !== "refused" || !isDue(auth.wait, draft.now)) return;
-  set(draft, { auth: { phase: "asking", attempt: auth.wait.attempt } });
+  set<SessionState>(draft, { auth: { phase: "asking", attempt: auth.wait.attempt } });
   emit(draft, { do: "requestToken" });
 }
 
 function waitForToken(draft: Draft, attempt: number, reason: string, unreachable = false): void {
   const wait = waitAfter({ attempt, at: draft.now }, tokenPace, draft.now, draft.roll);
-  set(draft, { auth: { phase: "refused", wait, reason, unreachable } });
+  set<SessionState>(draft, { auth: { phase: "refused", wait, reason, unreachable } });
 }

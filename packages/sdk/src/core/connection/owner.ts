@@ -1,5 +1,8 @@
 import { type Draft, emit, set, touch } from "../draft.ts";
-import type { ClientState } from "../state.ts";
+import type { ClientEvent } from "../events.ts";
+import { unverify } from "../log/reading-state.ts";
+import type { ClientState, SessionState } from "../state.ts";
+import { noteLeaderLeaves } from "../tabs/tabs-state.ts";
 import { isAnothers, onTokenRefused } from "./auth.ts";
 import { OWNER_UNKNOWN, ownerOfTab } from "./owner-name.ts";
 import { anothersToken, isPartial, isSameOwner } from "./same-owner.ts";
@@ -13,7 +16,7 @@ import { anothersToken, isPartial, isSameOwner } from "./same-owner.ts";
  *   unknown ──owner named──► theirs ──another named──► withheld ──owner named──► theirs
  *
  * A tab that may share its store with others asks for its owner before it opens a store (`engine/choose-store.ts`), so
- * tabs of different owners have different stores. A follower that could not ask then asks later (`tabs/own-owner.ts`).
+ * tabs of different owners have different stores. A follower that could not ask then asks later (`connection/own-owner.ts`).
  */
 
 /**
@@ -21,16 +24,22 @@ import { anothersToken, isPartial, isSameOwner } from "./same-owner.ts";
  */
 export function onOwner(draft: Draft, tokenOwner: string): boolean {
   const { owner } = draft.state;
-  set(draft, { tokenOwner });
+  set<SessionState>(draft, { tokenOwner });
   if (owner === undefined) emit(draft, { do: "own", owner: tokenOwner });
   else if (isPartial(owner) && isSameOwner(owner, tokenOwner))
     emit(draft, { do: "own", owner: tokenOwner, instead: owner });
   return checkOwner(draft);
 }
 
+/** The store says whose it is. */
+export function restoreOwner(draft: Draft, event: Extract<ClientEvent, { type: "restored" }>): void {
+  const { owner, others = false, recordBytes, tokenOwner, named } = event;
+  set<SessionState>(draft, { owner, others, recordBytes, tokenOwner, named });
+}
+
 /** The owner of the store is known, perhaps from another tab. */
-export function onOwned(draft: Draft, owner: string): void {
-  set(draft, { owner });
+export function onOwned(draft: Draft, { owner }: { readonly owner: string }): void {
+  set<SessionState>(draft, { owner });
   checkOwner(draft);
 }
 
@@ -47,11 +56,10 @@ export function updateWithheld(draft: Draft): void {
   const withheld = isAnothers(draft.state) || (tokenOwner === undefined && stays);
   if (before !== withheld) touch(draft, "everything");
   // The leader's token is another owner's and this tab's is not, so the leader is about to step down.
-  if (tabs.connection?.withheld && !withheld)
-    set(draft, { tabs: { ...tabs, connection: { ...tabs.connection, name: "connecting", reason: undefined } } });
+  if (!withheld) noteLeaderLeaves(draft);
   const isOther = isAnothers(draft.state) || (!before && tabs.connection?.withheld === true);
   const why = isOther ? anothersToken(draft.state) : before ? reason : OWNER_UNKNOWN;
-  set(draft, { withheld, withheldReason: withheld ? why : undefined });
+  set<SessionState>(draft, { withheld, withheldReason: withheld ? why : undefined });
 }
 
 /** Returns false if the token belongs to another owner than the store. */
@@ -60,13 +68,13 @@ export function checkOwner(draft: Draft): boolean {
   if (owner === undefined || (tokenOwner === undefined && named === undefined)) return true;
   updateWithheld(draft);
   if (!isAnothers(draft.state)) {
-    if (tokenOwner) set(draft, { lastOwner: tokenOwner });
+    if (tokenOwner) set<SessionState>(draft, { lastOwner: tokenOwner });
     return true;
   }
-  set(draft, { reading: { ...draft.state.reading, verified: false } });
+  unverify(draft);
   // From now on the store remembers that another owner has used it.
   if (tokenOwner && !others && !isSameOwner(owner, tokenOwner)) {
-    set(draft, { others: true });
+    set<SessionState>(draft, { others: true });
     emit(draft, { do: "own", owner: tokenOwner });
   }
   onTokenRefused(draft, anothersToken(draft.state));

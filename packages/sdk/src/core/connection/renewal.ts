@@ -1,7 +1,7 @@
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { compareRows, noteCovered } from "../log/reading.ts";
-import type { Renewal } from "../state.ts";
+import type { Renewal, SessionState } from "../state.ts";
 import { onOwner } from "./owner.ts";
 
 /*
@@ -40,14 +40,14 @@ export function onNotRenewed(draft: Draft): void {
 
 function tryAgainLater(draft: Draft, renewal: Renewal): void {
   const left = renewal.endsAt - draft.now;
-  set(draft, { renewal: left < LAST_MS ? undefined : { ...renewal, at: draft.now + left / 2 } });
+  set<SessionState>(draft, { renewal: left < LAST_MS ? undefined : { ...renewal, at: draft.now + left / 2 } });
 }
 
 /** The server accepted the next token: the stream continues with it. */
 export function onRenewed(draft: Draft, event: Extract<ClientEvent, { type: "renewed" }>): void {
   const { rowsVersion } = draft.state.rows;
   if (!onOwner(draft, event.owner)) return;
-  set(draft, { renewal: renewalAfter(event.expiresInMs, draft) });
+  set<SessionState>(draft, { renewal: renewalAfter(event.expiresInMs, draft) });
   noteCovered(draft, event.models);
   compareRows(draft, { rowsVersion, viewHash: event.viewHash });
 }

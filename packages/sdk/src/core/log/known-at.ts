@@ -1,6 +1,6 @@
 import { type Draft, emit, set } from "../draft.ts";
 import { rowsStatus } from "../select.ts";
-import type { ClientState } from "../state.ts";
+import type { ClientState, ReplicaState } from "../state.ts";
 
 /**
  * Notes when the rows are known to be all that the server has: when that begins, and when they change. Not when it ends:
@@ -14,7 +14,7 @@ export function noteKnownAt(draft: Draft, before: ClientState): void {
   const was = rowsStatus(before) === "complete";
   const is = rowsStatus(draft.state) === "complete";
   if (!is || (was && position === before.rows.position)) return;
-  set(draft, { rows: { ...rows, at: Math.floor(draft.now) } });
+  set<ReplicaState>(draft, { rows: { ...rows, at: Math.floor(draft.now) } });
   if (!was && generation !== undefined)
     emit(draft, { do: "keepRows", logId, from: position, to: position, changes: [], settled: [], generation });
 }

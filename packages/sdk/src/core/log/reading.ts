@@ -2,22 +2,23 @@ import { onTokenAccepted, onTokenRefused } from "../connection/auth.ts";
 import { onOwner } from "../connection/owner.ts";
 import { onRecordBytes } from "../connection/record-bytes.ts";
 import { readPace, waitAfter } from "../connection/retry.ts";
-import { type Draft, emit, keep, logged, set, touch } from "../draft.ts";
+import { noteTrouble } from "../connection/trouble.ts";
+import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { onServerTime } from "../queue/age.ts";
-import { lostValues, withLost } from "../queue/last-values.ts";
-import type { Mutation } from "../queue/mutation.ts";
+import { forgetErased, forgetGone, noteErased } from "../queue/erased.ts";
+import { lostValues } from "../queue/last-values.ts";
 import { offerAgain } from "../queue/offer-again.ts";
 import { type Reply, verdictOf } from "../queue/outcome.ts";
 import { find, onRecord } from "../queue/queue.ts";
-import { withChanged } from "../queue/queue-changes.ts";
+import { forgetLogged, keepLost, markEchoed } from "../queue/seen-in-log.ts";
 import { settle } from "../queue/settle.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
-import type { ClientState, Reading } from "../state.ts";
-import { forgetErased, forgetGone, noteErased } from "./erased.ts";
+import type { ClientState, ReplicaState } from "../state.ts";
 import { isFollowed } from "./followed.ts";
 import { wideScope } from "./loaded-parts.ts";
 import { continues, readRange } from "./read-range.ts";
+import { changeReading, lackUpTo } from "./reading-state.ts";
 import { withSameData } from "./row-changes.ts";
 import { type LogRange, noRows, type Rows } from "./rows.ts";
 import { isSameScope, scopeKey, scopeOf } from "./scope-key.ts";
@@ -28,13 +29,10 @@ type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
 /** Handles log entries from the stream or from a read. `isWide`: there may be some that the rows have nothing of. */
 export function onLogRange(draft: Draft, received: LogRange, isWide = false): void {
-  const { rows, reading } = draft.state;
+  const { rows } = draft.state;
   const follows = continues(rows, received);
   if (follows === "known") return;
-  if (follows === "gap") {
-    const missing = Math.max(reading.missing ?? 0, received.to);
-    return set(draft, { reading: { ...reading, missing } });
-  }
+  if (follows === "gap") return lackUpTo(draft, received.to);
   const range = ownRange(draft, received, isWide);
   const read = readRange(rows, range);
   const keysOf = (changes: typeof read.changes) => changes.map((change) => recordKey(change.record));
@@ -46,13 +44,13 @@ export function onLogRange(draft: Draft, received: LogRange, isWide = false): vo
     read.rows,
     keys.filter((key) => !erased.has(key)),
   );
-  set(draft, { rows: read.rows });
+  set<ReplicaState>(draft, { rows: read.rows });
   touch(draft, keys);
   markEchoed(draft, range);
   const settled = settle(draft);
   const { missing: known } = draft.state.reading;
   const missing = known !== undefined && known > range.to ? known : undefined;
-  set(draft, { reading: { ...draft.state.reading, missing } });
+  changeReading(draft, { missing });
   const from = Math.max(range.from, rows.position ?? 0);
   const { logId = "", viewHash, scope } = rows;
   const { generation, tabs } = draft.state;
@@ -67,52 +65,10 @@ export function onLogRange(draft: Draft, received: LogRange, isWide = false): vo
     });
 }
 
-/** A record that pending writes touch is being deleted. Keep its values, so that a person can restore it. */
-export function keepLost(draft: Draft, next: Rows, keys: readonly string[]): void {
-  const { queue, rows } = draft.state;
-  const changes = new Map<string, Mutation>();
-  for (const key of keys) {
-    const record = refOf(key);
-    const before = lookUp(rows.tables, record);
-    if (!before || lookUp(next.tables, record)) continue;
-    for (const write of onRecord(queue, key)) {
-      const known = changes.get(write.clientTxId) ?? write;
-      changes.set(write.clientTxId, withLost(known, key, before));
-    }
-  }
-  if (changes.size === 0) return;
-  set(draft, { queue: withChanged(queue, [...changes.values()]) });
-  keep(draft, [...changes.values()]);
-}
-
-/**
- * Marks writes whose log entry has arrived, with or without a receipt. The row contains the write now, and perhaps
- * later writes of others.
- */
-function markEchoed(draft: Draft, range: LogRange): void {
-  const echoed = new Map<string, Mutation>();
-  for (const entry of range.entries) {
-    const mutation = echoed.get(entry.clientTxId) ?? find(draft.state.queue, entry.clientTxId);
-    const key = recordKey(entry);
-    // The write of another tab has not been posted yet. Remember its name: when it arrives, the rows include it
-    // already.
-    if (!mutation && entry.clientId === draft.state.clientId) logged(draft, entry.clientTxId);
-    if (mutation?.keys.includes(key) && !mutation.echoed.includes(key))
-      echoed.set(entry.clientTxId, { ...mutation, echoed: [...mutation.echoed, key], echoedAt: range.to });
-  }
-  set(draft, { queue: withChanged(draft.state.queue, [...echoed.values()]) });
-  // The receipt of one that is being sent is on its way.
-  keep(
-    draft,
-    [...echoed.values()].filter(({ stage }) => stage.phase === "queued"),
-  );
-}
-
 /** The log reaches at least this position. Request the entries that were not delivered. */
 export function onPosition(draft: Draft, position: number): void {
-  const { rows, reading } = draft.state;
-  if (rows.position === undefined || position <= rows.position) return;
-  set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, position) } });
+  const { rows } = draft.state;
+  if (rows.position !== undefined && position > rows.position) lackUpTo(draft, position);
 }
 
 export function onLogPage(draft: Draft, event: Of<"logRead">): void {
@@ -122,7 +78,7 @@ export function onLogPage(draft: Draft, event: Of<"logRead">): void {
   onServerTime(draft, event);
   onTokenAccepted(draft);
   if (isOtherLog(draft, event.logId, event.stamp)) return;
-  set(draft, { reading: { ...draft.state.reading, verified: true } });
+  changeReading(draft, { verified: true });
   noteCovered(draft, event.models);
   // If the view differs, entries that were left out would never be requested.
   if (compareRows(draft, event) === "other view") return;
@@ -134,7 +90,7 @@ export function onLogPage(draft: Draft, event: Of<"logRead">): void {
   // the request and lies beyond the head belongs to a log that was replaced.
   const requested = reading.missing === reading.requested ? undefined : reading.missing;
   const missing = (rows.position ?? 0) < event.stamp ? event.stamp : requested;
-  set(draft, { reading: { ...reading, missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined } });
+  changeReading(draft, { missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined });
 }
 
 /**
@@ -162,10 +118,11 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
       draft,
       gone.filter((key) => !left.has(key)),
     );
-  set(draft, { rows, reading: { ...draft.state.reading, ...READ, missing: undefined } });
+  set<ReplicaState>(draft, { rows });
+  changeReading(draft, { ...READ, missing: undefined });
   touch(draft, "everything");
   // The other log may lack writes that the old log contained.
-  if (other) set(draft, { tabs: { ...draft.state.tabs, logged: [] } });
+  if (other) forgetLogged(draft);
   offerAgain(draft, rows, other || elsewhere ? "all" : "from-other-log");
   const { generation } = draft.state;
   const settled = settle(draft);
@@ -195,10 +152,9 @@ function mayBeLeft({ rows: before, queue, models }: ClientState, rows: Rows): (k
 
 /** Discards the pages of an unfinished snapshot. */
 export function dropPartial(draft: Draft): void {
-  const { rows, reading } = draft.state;
-  set(draft, { reading: { ...reading, partial: undefined } });
-  if (rows.position !== undefined) return;
-  set(draft, { rows: noRows });
+  changeReading(draft, { partial: undefined });
+  if (draft.state.rows.position !== undefined) return;
+  set<ReplicaState>(draft, { rows: noRows });
   touch(draft, "everything");
 }
 
@@ -210,8 +166,8 @@ function confirmedIn(draft: Draft, clientTxId: string): string | undefined {
 export function onReadFailed(draft: Draft, reply: Reply): void {
   const tooLarge = reply.kind === "silence" && (reply.timedOut || reply.cut === true);
   const { share } = draft.state.reading;
-  const reading: Reading = { ...draft.state.reading, under: "nothing", share: tooLarge ? smaller(share) : share };
-  set(draft, { reading });
+  changeReading(draft, { under: "nothing", share: tooLarge ? smaller(share) : share });
+  const { reading } = draft.state;
   const verdict = verdictOf(reply);
   if (verdict.then === "sign-in") return onTokenRefused(draft, verdict.reason);
   const failure = verdict.then === "refused" ? verdict.failure : undefined;
@@ -233,7 +189,8 @@ export function onReadFailed(draft: Draft, reply: Reply): void {
     draft.roll,
     verdict.then === "again" ? verdict.atLeastMs : 0,
   );
-  set(draft, { reading: { ...draft.state.reading, wait }, trouble: reason });
+  changeReading(draft, { wait });
+  noteTrouble(draft, reason);
 }
 
 /** The rows must be read again. "suspect": they may belong to another log, so nothing is sent until then. */
@@ -244,12 +201,16 @@ export function resync(draft: Draft, kind: "anew" | "suspect"): void {
   if (follows) reloadQueue(draft, "all");
   // Until the leader has read the rows, another request would fail in the same way.
   const wait = follows ? waitAfter(reading.wait, readPace, draft.now, draft.roll) : reading.wait;
-  if (follows && kind === "suspect") return set(draft, { reading: { ...reading, wait } });
+  if (follows && kind === "suspect") return changeReading(draft, { wait });
   if (reading.resync === "suspect") return;
   // What was read of missing parts is no page of all rows.
   const partial = reading.resync === "parts" ? undefined : reading.partial;
-  set(draft, { reading: { ...reading, wait, resync: kind, partial, added: undefined } });
+  changeReading(draft, { wait, resync: kind, partial, added: undefined });
 }
+
+/** The server says that these rows cannot be continued. */
+export const onResyncRequested = (draft: Draft, { reason }: Of<"resyncRequested">): void =>
+  resync(draft, reason === "other_log" || reason === "ahead" ? "suspect" : "anew");
 
 /** A log with another id, or with a head below the rows' position, is not the log that the rows belong to. */
 export function isOtherLog(draft: Draft, logId: string, stamp: number): boolean {
@@ -286,7 +247,7 @@ function coversNothing(draft: Draft): void {
   const { resync: kind } = draft.state.reading;
   replaceRows(draft, { ...rows, tables: {}, ahead: undefined, viewHash: undefined });
   // As soon as the token may read something again, read everything.
-  set(draft, { reading: { ...draft.state.reading, resync: kind } });
+  changeReading(draft, { resync: kind });
 }
 
 const isEmpty = ({ tables }: Rows): boolean => Object.values(tables).every((table) => table.size === 0);
@@ -298,7 +259,7 @@ export function noteCovered(draft: Draft, covered: readonly string[]): void {
   const wanted = scope.models ?? Object.keys(models);
   const left = wanted.filter((name) => !there.has(tableOf(name)));
   if (left.length !== unreadable.length || left.some((name, i) => name !== unreadable[i]))
-    set(draft, { unreadable: left });
+    set<ReplicaState>(draft, { unreadable: left });
 }
 
 /** The smallest share of a page to request: 156 rows of a snapshot, or 15 log entries. */
@@ -314,7 +275,6 @@ const larger = (share: number): number => Math.min(1, share * 2);
 export const pageOf = (share: number, largest: number): number => Math.max(1, Math.floor(largest * share));
 
 export function readEnded(draft: Draft): void {
-  const { reading: before } = draft.state;
-  const reading: Reading = { ...before, under: "nothing", wait: undefined, share: larger(before.share) };
-  set(draft, { reading, trouble: undefined });
+  changeReading(draft, { under: "nothing", wait: undefined, share: larger(draft.state.reading.share) });
+  noteTrouble(draft, undefined);
 }

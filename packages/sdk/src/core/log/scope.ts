@@ -1,20 +1,29 @@
 import { type Draft, emit, set } from "../draft.ts";
+import type { ClientEvent } from "../events.ts";
 import { queueNumbersOf } from "../queue/shared-queue.ts";
-import type { ClientState } from "../state.ts";
+import type { ClientState, ReplicaState } from "../state.ts";
 import { isFollower } from "../tabs/is-follower.ts";
 import type { ScopeMessage } from "../tabs/tab-message.ts";
 import { withLoaded } from "./loaded-parts.ts";
 import { differInParts, hasParts, missingParts } from "./parts.ts";
 import { dropPartial } from "./reading.ts";
+import { changeReading } from "./reading-state.ts";
 import type { Scope } from "./rows.ts";
 import { isSameScope, scopeKey, scopeOf } from "./scope-key.ts";
 
 /** Other records are wanted, here or in another tab. Read the rows again, and show the present ones until then. */
 export function onScope(draft: Draft, scope: Scope, followed = draft.state.followed): void {
-  set(draft, { followed });
+  set<ReplicaState>(draft, { followed });
   if (scopeKey(scope) === scopeKey(draft.state.scope)) return;
-  set(draft, { scope });
+  set<ReplicaState>(draft, { scope });
   checkScope(draft);
+}
+
+/** The rows of the store, or the pages of an unfinished first snapshot, which are shown while the rest is read. */
+export function restoreRows(draft: Draft, { rows, partial }: Extract<ClientEvent, { type: "restored" }>): void {
+  set<ReplicaState>(draft, { rows: partial ? { ...rows, tables: partial.tables } : rows });
+  if (partial) changeReading(draft, { partial: { ...partial, isKept: true } });
+  set<ReplicaState>(draft, { scope: withLoaded(draft.state.scope, scopeOf(partial?.scope ?? rows.scope)) });
 }
 
 /** Requests new rows if the present ones were read for another scope, or the parts that they lack. */
@@ -23,11 +32,11 @@ export function checkScope(draft: Draft): void {
   if (rows.position !== undefined && (reading.resync === "no" || reading.resync === "parts")) {
     const have = scopeOf(rows.scope);
     const resync = isSameScope(rows.scope, scopeKey(scope)) ? "no" : differInParts(have, scope) ? "parts" : "anew";
-    if (resync !== reading.resync) set(draft, { reading: { ...reading, resync } });
+    if (resync !== reading.resync) changeReading(draft, { resync });
   }
   const { added } = draft.state.reading;
   if (added && (draft.state.reading.resync !== "parts" || !isWanted(draft.state, scopeOf(added.scope))))
-    set(draft, { reading: { ...draft.state.reading, added: undefined } });
+    changeReading(draft, { added: undefined });
   if (reading.partial && !isWanted(draft.state, scopeOf(reading.partial.scope))) dropPartial(draft);
 }
 

@@ -4,10 +4,13 @@ import { onRecordBytes } from "../connection/record-bytes.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { onServerTime } from "../queue/age.ts";
+import { keepLost } from "../queue/seen-in-log.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
+import type { ReplicaState } from "../state.ts";
 import { reachedScope } from "./parts.ts";
 import { withPartsRead } from "./read-range.ts";
-import { compareRows, dropPartial, isOtherLog, keepLost, noteCovered, readEnded, replaceRows } from "./reading.ts";
+import { compareRows, dropPartial, isOtherLog, noteCovered, readEnded, replaceRows } from "./reading.ts";
+import { changeReading } from "./reading-state.ts";
 import { rowChanges } from "./row-changes.ts";
 import type { PartialSnapshot, RowChange, Rows, Scope } from "./rows.ts";
 import { checkScope, isWanted } from "./scope.ts";
@@ -57,17 +60,12 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
     replaceRows(draft, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, { isKept });
     // The snapshot contains writes of other tabs that they have stored but not posted yet, without their names.
     if (draft.state.tabs.listening) reloadQueue(draft);
-    set(draft, { reading: { ...draft.state.reading, verified: true } });
+    changeReading(draft, { verified: true });
     return checkScope(draft);
   }
-  set(draft, {
-    reading: {
-      ...draft.state.reading,
-      partial: { logId, rowsVersion, viewHash, stamp, cursor, tables, scope, isKept },
-    },
-  });
+  changeReading(draft, { partial: { logId, rowsVersion, viewHash, stamp, cursor, tables, scope, isKept } });
   if (!isFirstLoad) return;
-  set(draft, { rows: { tables, logId: undefined, position: undefined } });
+  set<ReplicaState>(draft, { rows: { tables, logId: undefined, position: undefined } });
   touch(
     draft,
     changes.map(({ record }) => recordKey(record)),
@@ -97,7 +95,7 @@ export function addParts(draft: Draft, read: Rows["tables"], parts: Scope): void
   const { logId = "", position = 0, scope: was = "", viewHash, rowsVersion } = before;
   const reached = reachedScope(scopeOf(was), parts, scope);
   const { rows, changes } = withPartsRead(before, { read, reached, models });
-  set(draft, { reading: { ...draft.state.reading, verified: true } });
+  changeReading(draft, { verified: true });
   takeParts(draft, rows, changes);
   if (generation === undefined) return;
   emit(draft, { do: "keepRows", logId, was, from: position, to: position, changes, settled: [], generation });
@@ -113,7 +111,8 @@ const MOST_POSTED = 5_000;
 export function takeParts(draft: Draft, rows: Rows, changes: readonly RowChange[]): void {
   const keys = changes.map(({ record }) => recordKey(record));
   keepLost(draft, rows, keys);
-  set(draft, { rows, reading: { ...draft.state.reading, resync: "no", partial: undefined, added: undefined } });
+  set<ReplicaState>(draft, { rows });
+  changeReading(draft, { resync: "no", partial: undefined, added: undefined });
   touch(draft, keys);
   // Of a record with a write on its way, other parts say whether it is gone, or only loaded no more.
   touch(
@@ -133,7 +132,7 @@ const isSameState = (a: StateOfLog, b: StateOfLog): boolean =>
  */
 export function pageLost(draft: Draft): void {
   const { reading } = draft.state;
-  if (reading.partial) set(draft, { reading: { ...reading, partial: { ...reading.partial, isKept: false } } });
+  if (reading.partial) changeReading(draft, { partial: { ...reading.partial, isKept: false } });
   else if (draft.state.generation !== undefined && draft.state.rows.position !== undefined)
     emit(draft, { do: "keepSnapshot", settled: [], generation: draft.state.generation, other: false });
 }

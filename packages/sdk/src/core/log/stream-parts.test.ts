@@ -4,7 +4,7 @@ import { otherWriter } from "../../testing/other-writer.ts";
 import { Profile } from "../../testing/profile.ts";
 import { createTestServer } from "../../testing/test-server.ts";
 import type { Draft } from "../draft.ts";
-import { initialState, type StreamLink } from "../state.ts";
+import { initialState, type StreamLink, type Subscribed } from "../state.ts";
 import { scopeKey } from "./scope-key.ts";
 import { onSnapshotPage } from "./snapshot.ts";
 import { isAnswered, keepParts, onPartAnswered } from "./stream-parts.ts";
@@ -95,6 +95,8 @@ test("[N49] what happens to a part's records after they were read, and before th
   expect([...seen].filter((one) => one.includes("p2-3") && !one.includes("p2-2"))).toEqual([]);
 });
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** A leader with a live stream that has read the first project, and wants the others. */
 function reading(): Draft {
   const scope = { where: { issue: ["p1", "p2", "p3"].map((projectId) => ({ projectId })) } };
@@ -106,24 +108,26 @@ function reading(): Draft {
       ...{ ...known, lead: "yes", rows: { tables: {}, logId: "log_1", position: 7, scope: have } },
       ...{ owner: "o/live/user/ann", tokenOwner: "o/live/user/ann" },
       reading: { ...known.reading, resync: "parts" },
-      stream: { ...known.stream, phase: "live", parts: new Set() },
+      stream: { ...known.stream, phase: "live" },
+      subscribed: { parts: NONE, asked: NONE, leaving: NONE, rest: [], wanted: undefined },
     },
   };
 }
 
 test("[N49] a part that is wanted after the hello was sent is read once the stream has it", () => {
   const draft = reading();
-  const { stream } = draft.state;
-  const isRead = (change: Partial<StreamLink>) => isAnswered({ ...draft.state, stream: { ...stream, ...change } });
-  expect(isRead({ phase: "opening", parts: undefined })).toBe(true);
-  expect(isRead({ phase: "opening" })).toBe(false);
-  expect(isRead({ phase: "closed" })).toBe(true);
+  const { stream, subscribed } = draft.state;
+  const isRead = (phase: StreamLink["phase"], said: Subscribed | undefined) =>
+    isAnswered({ ...draft.state, stream: { ...stream, phase }, subscribed: said });
+  expect(isRead("opening", undefined)).toBe(true);
+  expect(isRead("opening", subscribed)).toBe(false);
+  expect(isRead("closed", subscribed)).toBe(true);
 });
 
 test("[N49] a page of fewer parts than are being read by now brings nothing: what the stream said is of all of them", () => {
   const draft = reading();
   keepParts(draft);
-  for (const id of draft.state.stream.asked ?? []) onPartAnswered(draft, id, 7);
+  for (const id of draft.state.subscribed?.asked ?? []) onPartAnswered(draft, id, 7);
   const one = { where: { issue: [{ projectId: "p2" }] }, models: ["issue"] };
   const before = draft.state.rows;
   const facts = { owner: "o/live/user/ann", viewHash: "view", models: ["issue"], rowsVersion: 0 };

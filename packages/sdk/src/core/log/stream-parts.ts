@@ -4,9 +4,10 @@ import { shortHash } from "../../protocol/short-hash.ts";
 import type { Part } from "../../protocol/stream/part-frames.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import { utf8Length } from "../queue/serialized.ts";
-import type { ClientState, StreamLink } from "../state.ts";
+import type { ClientState, ReplicaState } from "../state.ts";
 import { isFollower } from "../tabs/is-follower.ts";
 import { conditionsOn, isFollowed } from "./followed.ts";
+import { changeReading } from "./reading-state.ts";
 import { rowAfter } from "./row-after.ts";
 import type { AddedParts, LogRange, Rows, Scope } from "./rows.ts";
 import { scopeKey, scopeOf } from "./scope-key.ts";
@@ -82,32 +83,36 @@ function inPieces(parts: readonly Part[], first: number = FRAME_BYTES): readonly
 export const isReadBeside = (state: ClientState): boolean =>
   state.reading.resync === "parts" &&
   !isFollower(state) &&
-  (state.stream.phase === "closed" ? hasLists(scopeOf(state.rows.scope)) : state.stream.parts !== undefined);
+  (state.stream.phase === "closed" ? hasLists(scopeOf(state.rows.scope)) : state.subscribed !== undefined);
 
 /** What is said in `hello` of parts, and whether there are more. */
 export function beginParts(draft: Draft): { readonly parts: readonly Part[] | undefined; readonly more: boolean } {
   const all = streamParts(draft.state);
   const [parts, ...rest] = inPieces(all ?? [], HELLO_BYTES);
-  const { stream } = draft.state;
-  const asked = all?.filter(({ since }) => since === null);
-  const said = { parts: all && idsOf(all), asked: idsOf(asked ?? []), leaving: NONE, wanted: undefined, rest };
-  set(draft, { stream: { ...stream, ...said } });
+  const asked = idsOf(all?.filter(({ since }) => since === null) ?? []);
+  const subscribed = all && { parts: idsOf(all), asked, leaving: NONE, rest, wanted: undefined };
+  set<ReplicaState>(draft, { subscribed });
   const read = all && partsToRead(draft.state);
   if (read) readBeside(draft, read);
   return { parts: all && parts, more: rest.length > 0 };
 }
 
+/** A new stream is opened, which has been told of none. */
+export const forgetSubscribed = (draft: Draft): void => set<ReplicaState>(draft, { subscribed: undefined });
+
 /** The stream is welcome, and waits for the rest of the parts. */
 export function nameRest(draft: Draft): void {
-  const { rest = [] } = draft.state.stream;
+  const { subscribed } = draft.state;
+  if (!subscribed) return;
+  const { rest } = subscribed;
   for (const [at, parts] of rest.entries())
     emit(draft, { do: "sendFrame", frame: { frame: "subscribe", parts: [...parts], more: at < rest.length - 1 } });
-  if (rest.length > 0) set(draft, { stream: { ...draft.state.stream, rest: [] } });
+  set<ReplicaState>(draft, { subscribed: { ...subscribed, rest: [] } });
 }
 
 const NONE: ReadonlySet<string> = new Set();
 const idsOf = (parts: readonly Part[]): ReadonlySet<string> => new Set(parts.map(({ id }) => id));
-const without = (ids: ReadonlySet<string> = NONE, gone: readonly string[]): ReadonlySet<string> =>
+const without = (ids: ReadonlySet<string>, gone: readonly string[]): ReadonlySet<string> =>
   new Set([...ids].filter((id) => !gone.includes(id)));
 
 /** Begins to keep apart what the stream says of the parts that are read, from where the rows are. */
@@ -115,28 +120,28 @@ function readBeside(draft: Draft, read: Scope): void {
   const { reading, rows } = draft.state;
   const scope = scopeKey(read);
   if (reading.added?.scope === scope) return;
-  set(draft, { reading: { ...reading, added: { scope, from: rows.position ?? 0, early: new Map() } } });
+  changeReading(draft, { added: { scope, from: rows.position ?? 0, early: new Map() } });
 }
 
 /** Lets the live stream follow the parts of the rows and those that are read, and no others. */
 export function keepParts(draft: Draft): void {
-  const { stream, rows, models } = draft.state;
-  const known = stream.parts;
-  if (stream.phase !== "live" || !known) return;
+  const { stream, subscribed, rows, models } = draft.state;
+  if (stream.phase !== "live" || !subscribed) return;
+  const { parts: known } = subscribed;
   const read = isFollower(draft.state) ? undefined : partsToRead(draft.state);
   // The same parts may be wanted again within a step, when what was kept of them is gone already.
   if (read) readBeside(draft, read);
   const scopes = [rows.scope ?? "", ...(read ? [scopeKey(read)] : [])];
   // In most steps nothing has changed.
-  if (scopes.join("\n") === stream.wanted) return;
+  if (scopes.join("\n") === subscribed.wanted) return;
   const wanted = new Map(scopes.flatMap((scope) => partsFor(scope, models)));
   // A part that is being left comes again once it is left: its answers could not be told apart.
-  const added = [...wanted.values()].filter(({ id }) => !known.has(id) && !stream.leaving?.has(id));
+  const added = [...wanted.values()].filter(({ id }) => !known.has(id) && !subscribed.leaving.has(id));
   const left = [...known].filter((id) => !wanted.has(id));
   const parts = new Set([...without(known, left), ...idsOf(added)]);
-  const asked = new Set([...without(stream.asked, left), ...idsOf(added)]);
-  const leaving = new Set([...(stream.leaving ?? []), ...left]);
-  set(draft, { stream: { ...stream, parts, asked, leaving, wanted: scopes.join("\n") } });
+  const asked = new Set([...without(subscribed.asked, left), ...idsOf(added)]);
+  const leaving = new Set([...subscribed.leaving, ...left]);
+  set<ReplicaState>(draft, { subscribed: { ...subscribed, parts, asked, leaving, wanted: scopes.join("\n") } });
   if (left.length > 0) emit(draft, { do: "sendFrame", frame: { frame: "unsubscribe", ids: left } });
   if (added.length === 0) return;
   for (const parts of inPieces(added))
@@ -148,32 +153,30 @@ const partsFor = (scope: string, models: ClientState["models"]) =>
 
 /** The stream has said from where it has a part, or why it does not: then reading it says the same. */
 export function onPartAnswered(draft: Draft, id: string, position: number): void {
-  const { reading, stream } = draft.state;
-  if (stream.leaving?.has(id)) return;
+  const { reading, subscribed } = draft.state;
+  if (!subscribed || subscribed.leaving.has(id)) return;
   const { added } = reading;
-  set(draft, {
-    stream: { ...stream, asked: without(stream.asked, [id]) },
-    ...(added && { reading: { ...reading, added: { ...added, from: Math.max(added.from, position) } } }),
-  });
+  set<ReplicaState>(draft, { subscribed: { ...subscribed, asked: without(subscribed.asked, [id]) } });
+  if (added) changeReading(draft, { added: { ...added, from: Math.max(added.from, position) } });
 }
 
 export function onPartsLeft(draft: Draft, ids: readonly string[]): void {
-  const { stream } = draft.state;
-  set(draft, { stream: { ...stream, leaving: without(stream.leaving, ids), wanted: undefined } });
+  const { subscribed } = draft.state;
+  if (!subscribed) return;
+  const leaving = without(subscribed.leaving, ids);
+  set<ReplicaState>(draft, { subscribed: { ...subscribed, leaving, wanted: undefined } });
 }
 
 /** Whether the missing parts can be read now: the stream has them, and has said from where. Before a hello, it will. */
 export function isAnswered(state: ClientState): boolean {
-  const { stream, reading, models } = state;
-  if (stream.phase === "closed" || !stream.parts) return true;
+  const { stream, subscribed, reading, models } = state;
+  if (stream.phase === "closed" || !subscribed) return true;
   const read = reading.added && partsOf(scopeOf(reading.added.scope), models);
-  return read?.every(({ id }) => stream.parts?.has(id) && !stream.asked?.has(id)) ?? false;
+  return read?.every(({ id }) => subscribed.parts.has(id) && !subscribed.asked.has(id)) ?? false;
 }
 
-const isMixed = ({ stream, reading }: ClientState): boolean =>
-  stream.phase === "live" && stream.parts !== undefined && (reading.resync === "parts" || hasLeaving(stream));
-
-const hasLeaving = ({ leaving }: StreamLink): boolean => (leaving?.size ?? 0) > 0;
+const isMixed = ({ stream, subscribed, reading }: ClientState): boolean =>
+  stream.phase === "live" && subscribed !== undefined && (reading.resync === "parts" || subscribed.leaving.size > 0);
 
 /**
  * What a range says of the rows' own parts. Entries that concern only parts that are being read are kept apart, and
@@ -197,7 +200,7 @@ export function ownRange(draft: Draft, range: LogRange, isWide: boolean): LogRan
     early.set(key, { record: { model: entry.model, id: entry.id }, syncId, value });
     return data === null || isOwn ? entry : leftOf(entry);
   });
-  if (reading.added) set(draft, { reading: { ...reading, added: { ...reading.added, early } } });
+  if (reading.added) changeReading(draft, { added: { ...reading.added, early } });
   return { ...range, entries };
 }
 

@@ -1,7 +1,8 @@
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import { canSend } from "../connection/auth.ts";
 import { type Draft, emit, keep, set } from "../draft.ts";
-import type { ClientState } from "../state.ts";
+import { unverify } from "../log/reading-state.ts";
+import type { ClientState, QueueState } from "../state.ts";
 import { type Failure, localFailure } from "./failure.ts";
 import { expectedSlot, lastingPhase, type Mutation } from "./mutation.ts";
 import { inOrder } from "./queue.ts";
@@ -38,7 +39,7 @@ export const wallOf = ({ wall, now }: Draft): number => wall ?? now;
 /** `lived`: the monotonic clock. Returns true if the server has to say its time again. */
 export function followClock(draft: Draft, lived: number | undefined): boolean {
   if (lived === undefined) return false;
-  const { clock, queue, generation, reading } = draft.state;
+  const { clock, queue, generation } = draft.state;
   const offset = wallOf(draft) - lived;
   const by = clock ? offset - clock.offset : 0;
   if (clock && Math.abs(by) < NOTED_MS) return false;
@@ -46,14 +47,16 @@ export function followClock(draft: Draft, lived: number | undefined): boolean {
   const startedAt = clock ? clock.startedAt + (moves ? by : 0) : wallOf(draft);
   const { checkedOffset = offset, ahead } = clock ?? {};
   const isSure = Math.abs(offset - checkedOffset) < DRIFT_MS;
-  set(draft, { clock: { offset, startedAt, ...(isSure ? { checkedOffset, ahead } : { checkedOffset: offset }) } });
-  if (!isSure) set(draft, { reading: { ...reading, verified: false } });
+  set<QueueState>(draft, {
+    clock: { offset, startedAt, ...(isSure ? { checkedOffset, ahead } : { checkedOffset: offset }) },
+  });
+  if (!isSure) unverify(draft);
   if (!moves) return !isSure;
   // The leader may have moved it before.
   const moved = [...inOrder(queue)]
     .filter(({ unsent, stage }) => (unsent || by < 0) && lastingPhase(stage) === "queued")
     .map((m) => ({ ...m, createdAt: Math.min(m.createdAt + by, wallOf(draft)) }));
-  set(draft, { queue: withChanged(queue, moved) });
+  set<QueueState>(draft, { queue: withChanged(queue, moved) });
   keep(draft, moved);
   // A later leader may know nothing of the clock that was fast. That a write is unsent may no longer be so.
   if (generation === undefined && by < -JUMP_MS)
@@ -71,7 +74,7 @@ export function onServerTime(draft: Draft, { serverTime }: { readonly serverTime
   if (!clock || Number.isNaN(ms)) return;
   const { ahead = Number.NaN, offset, checkedOffset } = clock;
   if (Math.abs(ms - ahead) < NOTED_MS && offset === checkedOffset) return;
-  set(draft, { clock: { ...clock, ahead: ms, checkedOffset: offset } });
+  set<QueueState>(draft, { clock: { ...clock, ahead: ms, checkedOffset: offset } });
 }
 
 /** When a write was made, by the server's clock. */
@@ -106,7 +109,7 @@ export function asSent({ unsent, ...m }: Mutation, draft: Draft): Mutation {
 export function onExported(draft: Draft): void {
   const marked = [...inOrder(draft.state.queue)].filter((m) => m.unsent).map((m) => asSent(m, draft));
   if (marked.length === 0) return;
-  set(draft, { queue: withChanged(draft.state.queue, marked) });
+  set<QueueState>(draft, { queue: withChanged(draft.state.queue, marked) });
   persist(draft, marked);
 }
 

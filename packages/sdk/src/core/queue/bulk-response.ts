@@ -4,14 +4,17 @@ import { mayMerge, putMerged } from "../conflicts/merging.ts";
 import { planMerge } from "../conflicts/plan-merge.ts";
 import { onTokenAccepted, onTokenRefused } from "../connection/auth.ts";
 import { sendPace, waitAfter } from "../connection/retry.ts";
+import { noteTrouble } from "../connection/trouble.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { isOtherLog, resync } from "../log/reading.ts";
+import type { QueueState } from "../state.ts";
 import type { Failure } from "./failure.ts";
 import type { Mutation } from "./mutation.ts";
 import { type Outcome, outcomesOf, verdictOf } from "./outcome.ts";
 import { find } from "./queue.ts";
 import { withChanged } from "./queue-changes.ts";
+import { changeSending } from "./sending-state.ts";
 import { missingRecordFailure, settleAll } from "./settle.ts";
 
 type Answered = Extract<ClientEvent, { type: "answered" }>;
@@ -21,7 +24,7 @@ export function onBulkResponse(draft: Draft, event: Answered): void {
   const own = event.request === draft.state.sending.request && draft.state.sending.names !== undefined;
   const writes = event.names.map((name) => find(draft.state.queue, name));
   const verdict = verdictOf(event.reply);
-  if (own) set(draft, { sending: { ...draft.state.sending, names: undefined } });
+  if (own) changeSending(draft, { names: undefined });
   switch (verdict.then) {
     case "read": {
       const outcomes = outcomesOf(verdict.body, event.names.length);
@@ -99,7 +102,7 @@ function applyOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[
     const attempts = outcome.kind === "blocked" ? write.attempts - 1 : write.attempts;
     if (own) news.push({ ...write, attempts, stage: { phase: "queued" } });
   });
-  set(draft, { queue: withChanged(draft.state.queue, [...news, ...kept]) });
+  set<QueueState>(draft, { queue: withChanged(draft.state.queue, [...news, ...kept]) });
   kept.push(...mergeStale(draft, stale, own));
   // A confirmation does not change what is shown, so only conflicted and rejected writes need a refresh.
   for (const write of kept) touch(draft, write.keys);
@@ -113,14 +116,11 @@ function applyOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[
   if (isAhead) resync(draft, "suspect");
   if (!own) return;
   if (signIn !== undefined) onTokenRefused(draft, signIn);
-  const { sending } = draft.state;
   // If no write made progress, wait before the next attempt.
-  if (progress)
-    set(draft, {
-      sending: { ...sending, wait: undefined, size: Math.min(limits.commitsPerBulk, sending.size * 2) },
-      trouble: again,
-    });
-  else delay(draft, again ?? "The server answered, but accepted no write.", 0);
+  if (progress) {
+    changeSending(draft, { wait: undefined, size: Math.min(limits.commitsPerBulk, draft.state.sending.size * 2) });
+    noteTrouble(draft, again);
+  } else delay(draft, again ?? "The server answered, but accepted no write.", 0);
 }
 
 interface Stale {
@@ -141,7 +141,7 @@ function mergeStale(draft: Draft, stale: readonly Stale[], own: boolean): readon
     if (plan && own) putMerged(draft, plan);
     if (plan) return [];
     const left = conflicted(draft, write, outcome);
-    set(draft, { queue: withChanged(draft.state.queue, [left]) });
+    set<QueueState>(draft, { queue: withChanged(draft.state.queue, [left]) });
     return [left];
   });
 }
@@ -167,8 +167,7 @@ function isRead({ state: { rows } }: Draft, { operations, reads }: Mutation): bo
 /** The outcome is unknown, or nothing happened: send the same bytes again later. */
 function tryAgain(draft: Draft, writes: Writes, reason: string, more = { atLeastMs: 0, smaller: false }): void {
   requeue(draft, writes);
-  const { sending } = draft.state;
-  if (more.smaller) set(draft, { sending: { ...sending, size: Math.max(1, Math.floor(writes.length / 2)) } });
+  if (more.smaller) changeSending(draft, { size: Math.max(1, Math.floor(writes.length / 2)) });
   delay(draft, reason, more.atLeastMs);
 }
 
@@ -179,14 +178,14 @@ function applyRefusal(draft: Draft, writes: Writes, failure: Failure): void {
   if (only && (failure.type === "validation_error" || failure.type === "too_large_error"))
     return reject(draft, [only], failure);
   requeue(draft, writes);
-  set(draft, { sending: { ...draft.state.sending, size: Math.max(1, Math.floor(writes.length / 2)) } });
+  changeSending(draft, { size: Math.max(1, Math.floor(writes.length / 2)) });
   delay(draft, failure.message, 0);
 }
 
 /** Moves writes to the attention list, where they wait for a person or the app. */
 export function reject(draft: Draft, writes: readonly Mutation[], failure: Failure): void {
   const rejected = writes.map((write) => rejectedBy(draft, write, failure));
-  set(draft, { queue: withChanged(draft.state.queue, rejected) });
+  set<QueueState>(draft, { queue: withChanged(draft.state.queue, rejected) });
   touch(
     draft,
     rejected.flatMap((m) => m.keys),
@@ -207,11 +206,21 @@ function rejectedBy(draft: Draft, write: Mutation, failure: Failure): Mutation {
   return { ...write, stage: { phase: "rejected", failure } };
 }
 
-export function requeue(draft: Draft, writes: Writes): void {
+/** This tab leads no more: whether what it sent is committed, another one finds out. */
+export function leaveSending(draft: Draft): void {
+  const { sending, queue } = draft.state;
+  requeue(
+    draft,
+    (sending.names ?? []).map((name) => find(queue, name)),
+  );
+  changeSending(draft, { names: undefined, request: sending.request + 1 });
+}
+
+function requeue(draft: Draft, writes: Writes): void {
   const back = writes.flatMap((m): Mutation[] =>
     m?.stage.phase === "sending" ? [{ ...m, stage: { phase: "queued" } }] : [],
   );
-  set(draft, { queue: withChanged(draft.state.queue, back) });
+  set<QueueState>(draft, { queue: withChanged(draft.state.queue, back) });
   keep(
     draft,
     back.filter(({ echoed }) => echoed.length > 0),
@@ -219,9 +228,9 @@ export function requeue(draft: Draft, writes: Writes): void {
 }
 
 function delay(draft: Draft, reason: string, atLeastMs: number): void {
-  const { sending } = draft.state;
-  const wait = waitAfter(sending.wait, sendPace, draft.now, draft.roll, atLeastMs);
-  set(draft, { sending: { ...sending, wait }, trouble: reason });
+  const wait = waitAfter(draft.state.sending.wait, sendPace, draft.now, draft.roll, atLeastMs);
+  changeSending(draft, { wait });
+  noteTrouble(draft, reason);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import type { QueueState } from "../state.ts";
 import { asNew, wallOf } from "./age.ts";
 import { DISCARDED, TOO_LATE } from "./discarded.ts";
 import type { Failure } from "./failure.ts";
@@ -22,10 +23,10 @@ export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, 
   const given = [...(instead ? [] : [write]), ...again.filter((m) => m.operations.length === 0)];
   // What is not on disk yet is stored with the last values that it has by then.
   const unsaved = again.filter((m) => !expectedSlot(m) && hasSameText(draft, m));
-  set(draft, { queue: withChanged(draft.state.queue, unsaved) });
+  set<QueueState>(draft, { queue: withChanged(draft.state.queue, unsaved) });
   for (const { before, mutation } of put)
-    set(draft, { queue: withReplaced(draft.state.queue, before.clientTxId, mutation) });
-  set(draft, {
+    set<QueueState>(draft, { queue: withReplaced(draft.state.queue, before.clientTxId, mutation) });
+  set<QueueState>(draft, {
     queue: withoutMutations(
       draft.state.queue,
       given.map((m) => m.clientTxId),
@@ -39,7 +40,7 @@ export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, 
   const change = { put: put.map(({ mutation, over }) => ({ mutation, over })), drop: given.flatMap(slotsOf) };
   emit(draft, { do: "persist", changes: [change] });
   const { shared } = draft.state;
-  if (change.drop.length > 0) set(draft, { shared: { ...shared, dropping: shared.dropping + 1 } });
+  if (change.drop.length > 0) set<QueueState>(draft, { shared: { ...shared, dropping: shared.dropping + 1 } });
 }
 
 const slotsOf = (m: Mutation) => expectedSlot(m) ?? [];

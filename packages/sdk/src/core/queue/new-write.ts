@@ -2,6 +2,7 @@ import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, set } from "../draft.ts";
 import type { Mutated } from "../events.ts";
 import { shapeOf } from "../schema/schema-hash.ts";
+import type { QueueState } from "../state.ts";
 import { keysOf, type Mutation } from "./mutation.ts";
 import { withMutations } from "./queue.ts";
 
@@ -30,5 +31,8 @@ export function newWrite(draft: Draft, { clientTxId, operations, reads }: Mutate
 
 /** Adds writes to the queue, so that they are shown. */
 export function show(draft: Draft, writes: readonly Mutation[]): void {
-  set(draft, { queue: withMutations(draft.state.queue, writes), appended: [...draft.state.appended, ...writes] });
+  set<QueueState>(draft, {
+    queue: withMutations(draft.state.queue, writes),
+    appended: [...draft.state.appended, ...writes],
+  });
 }

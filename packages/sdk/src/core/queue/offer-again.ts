@@ -4,6 +4,7 @@ import { ownValue } from "../../protocol/own-value.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { Rows } from "../log/rows.ts";
 import { lookUp, recordKey } from "../log/tables.ts";
+import type { QueueState } from "../state.ts";
 import { expectedSlot, type Mutation, type MutationOperation } from "./mutation.ts";
 import { nextName } from "./next-name.ts";
 import { inOrder } from "./queue.ts";
@@ -43,9 +44,9 @@ export function offerAgain(draft: Draft, rows: Rows, which: "all" | "from-other-
         after: renamed(moved, nextName(write.clientTxId), draft.state.clientId, rows),
       });
   }
-  set(draft, { queue: withChanged(draft.state.queue, stay) });
+  set<QueueState>(draft, { queue: withChanged(draft.state.queue, stay) });
   for (const { before, after } of offered)
-    set(draft, { queue: withReplaced(draft.state.queue, before.clientTxId, after) });
+    set<QueueState>(draft, { queue: withReplaced(draft.state.queue, before.clientTxId, after) });
   if (offered.length > 0)
     emit(draft, {
       do: "persist",

@@ -3,7 +3,7 @@ import { isWithinReach } from "../conflicts/unfollowed.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { Rows } from "../log/rows.ts";
 import { recordKey } from "../log/tables.ts";
-import type { ClientState } from "../state.ts";
+import type { ClientState, QueueState } from "../state.ts";
 import type { Failure } from "./failure.ts";
 import { knownFailure } from "./known-failure.ts";
 import { HIDDEN, withLost } from "./last-values.ts";
@@ -28,8 +28,8 @@ export function settle(draft: Draft): readonly Removed[] {
     else done.push(mutation);
   }
   if (done.length + rejected.length === 0) return [];
-  set(draft, { queue: withChanged(queue, rejected) });
-  set(draft, {
+  set<QueueState>(draft, { queue: withChanged(queue, rejected) });
+  set<QueueState>(draft, {
     queue: withoutMutations(
       draft.state.queue,
       done.map((m) => m.clientTxId),
@@ -43,7 +43,8 @@ export function settle(draft: Draft): readonly Removed[] {
   hideLeft(draft, done);
   const removed = done.flatMap(removedOf);
   const { shared, storageTrouble } = draft.state;
-  if (storageTrouble === undefined) set(draft, { shared: { ...shared, settled: [...shared.settled, ...removed] } });
+  if (storageTrouble === undefined)
+    set<QueueState>(draft, { shared: { ...shared, settled: [...shared.settled, ...removed] } });
   return removed;
 }
 
@@ -62,7 +63,7 @@ function hideLeft(draft: Draft, done: readonly Mutation[]): void {
         hidden.set(clientTxId, withLost(later, key, { data: HIDDEN, archivedAt: null }));
     }
   }
-  set(draft, { queue: withChanged(draft.state.queue, [...hidden.values()]) });
+  set<QueueState>(draft, { queue: withChanged(draft.state.queue, [...hidden.values()]) });
   keep(draft, [...hidden.values()]);
 }
 

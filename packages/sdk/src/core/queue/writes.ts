@@ -1,9 +1,10 @@
 import { baseOf, seenAt } from "../conflicts/base.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { Mutated } from "../events.ts";
-import { forgetGone } from "../log/erased.ts";
 import { lookUp, refOf } from "../log/tables.ts";
+import type { QueueState } from "../state.ts";
 import { asNew, wallOf } from "./age.ts";
+import { forgetGone } from "./erased.ts";
 import type { Mutation } from "./mutation.ts";
 import { newWrite, show } from "./new-write.ts";
 import { find, withMutations } from "./queue.ts";
@@ -15,7 +16,7 @@ export const onMutated = (draft: Draft, event: Mutated): void =>
 
 /** Adds writes that were exported from a queue, with their texts and names. */
 export function onImported(draft: Draft, mutations: readonly Mutation[]): void {
-  set(draft, { queue: withMutations(draft.state.queue, mutations) });
+  set<QueueState>(draft, { queue: withMutations(draft.state.queue, mutations) });
   const keys = mutations.flatMap((m) => m.keys);
   touch(draft, keys);
   const { rows, scope } = draft.state;

@@ -1,8 +1,10 @@
 import { updateWithheld } from "../connection/owner.ts";
-import { type Draft, emit, set } from "../draft.ts";
+import { noteRecordBytes } from "../connection/record-bytes.ts";
+import { type Draft, emit } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { withAhead, withParts } from "../log/read-range.ts";
 import { onLogRange, replaceRows } from "../log/reading.ts";
+import { lackUpTo } from "../log/reading-state.ts";
 import type { RowChange, Rows } from "../log/rows.ts";
 import { checkScope, onScope } from "../log/scope.ts";
 import { isSameScope, scopeKey } from "../log/scope-key.ts";
@@ -13,6 +15,7 @@ import { rowsStatus, statusOf } from "../select.ts";
 import type { ClientState } from "../state.ts";
 import { isFollower } from "./is-follower.ts";
 import type { LeaderConnection, QueueNumbers, TabMessage } from "./tab-message.ts";
+import { changeTabs } from "./tabs-state.ts";
 
 /*
  * How a follower takes part in the leader's connection: it receives the log and the state of the connection from the
@@ -23,11 +26,10 @@ type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
 /** The leader has received a range of the log. */
 export function onLeaderLog(draft: Draft, { logId, viewHash, scope, from, to, entries }: Of<"log">): void {
-  const { rows, reading } = draft.state;
+  const { rows } = draft.state;
   if (!isFollower(draft.state) || rows.logId !== logId || rows.position === undefined) return;
   // The leader received other entries than these rows need, which are about to be replaced.
-  if (rows.viewHash !== viewHash || !isSameScope(rows.scope, scope))
-    return set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, to) } });
+  if (rows.viewHash !== viewHash || !isSameScope(rows.scope, scope)) return lackUpTo(draft, to);
   onLogRange(draft, { from, to, entries });
 }
 
@@ -51,8 +53,8 @@ export function onLeaderRows(draft: Draft, { other, scope }: Of<"rows">): void {
   if (isFollower(draft.state) && !isThere) reloadQueue(draft, other ? "other" : "all");
 }
 
-/** The disk has answered a reload. */
-export function onQueueRead(draft: Draft, { snapshot, rows: which }: Of<"queueRead">): void {
+/** The queue and the rows as the disk has them. */
+export function takeQueueRead(draft: Draft, { snapshot, rows: which }: Of<"queueRead">): void {
   const { storageTrouble, lead, rows } = draft.state;
   if (storageTrouble !== undefined) return reconcileQueue(draft, { type: "queueRead", snapshot: undefined });
   if (snapshot.rows && (lead !== "yes" || canContinueFrom(rows, snapshot.rows)))
@@ -80,7 +82,7 @@ export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
   // Rows of other parts may be from before the leader added some, which it has said already: it says it again.
   const isBehind = isFollower(draft.state) && draft.state.reading.resync !== "no";
   if (before.logId !== rows.logId || isBehind) post(draft, { type: "joined", ...queueNumbersOf(draft.state) });
-  if (newest > rows.position) set(draft, { reading: { ...draft.state.reading, missing: newest } });
+  if (newest > rows.position) lackUpTo(draft, newest);
 }
 
 type View = Pick<Rows, "viewHash" | "rowsVersion">;
@@ -98,8 +100,8 @@ export function onLeaderConnection(draft: Draft, { connection }: Of<"connection"
   // A tab that slept while another one took the lead does not know it yet.
   const isReplaced = (connection.generation ?? Number.POSITIVE_INFINITY) < (tabs.connection?.generation ?? 0);
   if (!isFollower(draft.state) || isReplaced) return;
-  set(draft, { tabs: { ...tabs, connection } });
-  if ("recordBytes" in connection) set(draft, { recordBytes: connection.recordBytes });
+  changeTabs(draft, { connection });
+  if ("recordBytes" in connection) noteRecordBytes(draft, connection.recordBytes);
   updateWithheld(draft);
   reconcileQueue(draft, { type: "numbers", numbers: connection.extent });
   onScope(draft, connection.scope);
@@ -111,14 +113,18 @@ export function onLeaderConnection(draft: Draft, { connection }: Of<"connection"
   const mayBeThere =
     reading.resync === "parts" ? !connection.isBehind && !connection.isReading : reading.resync !== "no";
   if (mayBeThere || !isSameView(rows, connection)) reloadQueue(draft, "all");
-  if (connection.position > rows.position)
-    set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, connection.position) } });
+  if (connection.position > rows.position) lackUpTo(draft, connection.position);
+}
+
+/** The leader may have been suspended too. */
+export function onWoke(draft: Draft): void {
+  if (isFollower(draft.state)) post(draft, { type: "hurry" });
 }
 
 /** A tab was opened. The leader sends it the state of the connection, and from then on the log. */
 export function onTabJoined(draft: Draft, numbers: QueueNumbers): void {
   reconcileQueue(draft, { type: "numbers", numbers });
-  set(draft, { tabs: { ...draft.state.tabs, listening: true } });
+  changeTabs(draft, { listening: true });
   if (draft.state.lead === "yes") post(draft, { type: "connection", connection: connectionOf(draft.state) });
 }
 

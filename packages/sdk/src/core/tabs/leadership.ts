@@ -2,15 +2,17 @@ import { isAnothers } from "../connection/auth.ts";
 import { updateWithheld } from "../connection/owner.ts";
 import { type Draft, emit, keep, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import { leaveSuspicion } from "../log/reading-state.ts";
 import { isUndated, tooOld } from "../queue/age.ts";
-import { reject, requeue } from "../queue/bulk-response.ts";
+import { leaveSending, reject } from "../queue/bulk-response.ts";
 import { type Mutation, waitsForPerson } from "../queue/mutation.ts";
 import { offerAgain } from "../queue/offer-again.ts";
 import { find, inOrder } from "../queue/queue.ts";
 import { UNKNOWN_WRITES } from "../queue/reconcile/reconcile.ts";
 import { queueNumbersOf, reconcileQueue } from "../queue/shared-queue.ts";
-import type { ClientState, QueueSnapshot } from "../state.ts";
-import { takeRows } from "./follower.ts";
+import type { ClientState, QueueSnapshot, TabsState } from "../state.ts";
+import { takeQueueRead, takeRows } from "./follower.ts";
+import { changeTabs } from "./tabs-state.ts";
 
 /*
  * One tab of a browser profile is the leader. Only the leader sends writes, follows the log
@@ -26,7 +28,7 @@ import { takeRows } from "./follower.ts";
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
 /** Takes part in the election. */
-export function campaign(draft: Draft): void {
+function campaign(draft: Draft): void {
   if (draft.state.storageTrouble === undefined) emit(draft, { do: "campaign", wanted: true });
   else onElected(draft);
 }
@@ -39,11 +41,11 @@ export function leadIfOwner(draft: Draft): void {
   const { lead, tabs, storageTrouble, paused } = draft.state;
   if (!isAnothers(draft.state)) {
     if (!tabs.skipsElection) return;
-    set(draft, { tabs: { ...tabs, skipsElection: false } });
+    changeTabs(draft, { skipsElection: false });
     if (!paused) campaign(draft);
   } else if (lead !== "no" && tabs.listening && storageTrouble === undefined) {
     stepDown(draft);
-    set(draft, { tabs: { ...draft.state.tabs, skipsElection: true } });
+    changeTabs(draft, { skipsElection: true });
     emit(draft, { do: "campaign", wanted: false });
   }
 }
@@ -58,7 +60,7 @@ export function leadAlone(draft: Draft): void {
 }
 
 export function onElected(draft: Draft): void {
-  set(draft, { lead: "reading" });
+  set<TabsState>(draft, { lead: "reading" });
   emit(draft, { do: "takeLead" });
 }
 
@@ -72,7 +74,8 @@ export function onLeadTaken(draft: Draft, { snapshot, converted }: Of<"leadTaken
     if (snapshot.rows) takeRows(draft, snapshot.rows, false);
     reconcileQueue(draft, { type: "leadTaken", snapshot });
   }
-  set(draft, { lead: "yes", generation, tabs: { ...draft.state.tabs, connection: undefined } });
+  set<TabsState>(draft, { lead: "yes", generation });
+  changeTabs(draft, { connection: undefined });
   updateWithheld(draft);
   // Now, because in some weeks their time comes.
   for (const m of [...inOrder(draft.state.queue)])
@@ -106,7 +109,7 @@ export function onOtherLeader(draft: Draft, { generation: theirs }: Of<"leading"
     if (theirs < own) return emit(draft, { do: "post", message: { type: "leading", generation: own } });
     onFenced(draft);
   }
-  set(draft, { tabs: { ...draft.state.tabs, connection: undefined } });
+  changeTabs(draft, { connection: undefined });
   emit(draft, { do: "post", message: { type: "joined", ...queueNumbersOf(draft.state) } });
 }
 
@@ -121,8 +124,24 @@ function keepReceived(draft: Draft, generation: number): void {
 const isWorthKeeping = (m: Mutation): boolean => waitsForPerson(m) || m.lost !== undefined;
 
 /** Whether the snapshot shows that another tab has become the leader without this one noticing. */
-export const isFenced = ({ lead, generation = 0, storageTrouble }: ClientState, snapshot: QueueSnapshot): boolean =>
+const isFenced = ({ lead, generation = 0, storageTrouble }: ClientState, snapshot: QueueSnapshot): boolean =>
   lead === "yes" && storageTrouble === undefined && snapshot.generation > generation;
+
+/** The app has paused this tab: another one leads. */
+export function onPaused(draft: Draft): void {
+  stepDown(draft);
+  emit(draft, { do: "campaign", wanted: false });
+}
+
+export function onResumed(draft: Draft): void {
+  if (draft.before?.paused) campaign(draft);
+}
+
+/** The disk has answered a reload, and may show that another tab leads. */
+export function onQueueRead(draft: Draft, event: Of<"queueRead">): void {
+  if (isFenced(draft.state, event.snapshot)) onFenced(draft);
+  takeQueueRead(draft, event);
+}
 
 /** Another tab leads now. It finds out whether the server has committed what this tab sent. */
 export function onFenced(draft: Draft, generation?: number): void {
@@ -133,19 +152,11 @@ export function onFenced(draft: Draft, generation?: number): void {
   emit(draft, { do: "campaign", wanted: !draft.state.paused });
 }
 
-export function stepDown(draft: Draft): void {
-  const { sending, queue, lead, reading } = draft.state;
-  if (lead === "no") return;
-  requeue(
-    draft,
-    (sending.names ?? []).map((name) => find(queue, name)),
-  );
-  set(draft, {
-    lead: "no",
-    generation: undefined,
-    sending: { ...sending, names: undefined, request: sending.request + 1 },
-    reading: { ...reading, resync: reading.resync === "suspect" ? "anew" : reading.resync },
-  });
+function stepDown(draft: Draft): void {
+  if (draft.state.lead === "no") return;
+  leaveSending(draft);
+  set<TabsState>(draft, { lead: "no", generation: undefined });
+  leaveSuspicion(draft);
   emit(draft, { do: "abort" });
   // While this tab led, it did not process the other leader's messages as a follower does. Request the current state.
   emit(draft, { do: "post", message: { type: "joined", ...queueNumbersOf(draft.state) } });

@@ -19,8 +19,6 @@ export interface QueueFacts extends Pick<ClientState, "lead" | "storageTrouble">
   readonly now: number;
   /** The log of the rows, and how far they have read it. */
   readonly rows: Pick<Rows, "logId" | "position">;
-  /** Writes that the log contained before this tab knew them. */
-  readonly logged: readonly string[];
 }
 
 export type QueueEffect =

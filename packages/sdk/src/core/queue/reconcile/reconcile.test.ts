@@ -20,7 +20,6 @@ const follower: QueueFacts = {
   lead: "no",
   storageTrouble: undefined,
   rows: { logId: "log_1", position: 0 },
-  logged: [],
 };
 const leader: QueueFacts = { ...follower, lead: "yes" };
 

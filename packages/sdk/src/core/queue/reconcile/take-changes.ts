@@ -1,8 +1,8 @@
 import type { News } from "../../effects.ts";
-import { notificationsIn } from "../../log/erased.ts";
 import type { ReceivedChange } from "../../state.ts";
 import type { QueueChanged } from "../../tabs/tab-message.ts";
 import { DISCARDED } from "../discarded.ts";
+import { notificationsIn } from "../erased.ts";
 import { type ExpectedSlot, lastingPhase, type Mutation, type Put, type Removed } from "../mutation.ts";
 import { find, inOrder, type Queue, withMutations } from "../queue.ts";
 import { withChanged, withReplaced } from "../queue-changes.ts";
@@ -53,7 +53,7 @@ export const ownWithSeq = ({ view: { queue } }: Reconciliation, mutations: reado
 
 /** Adds writes found on disk. If the log contained one before this tab learned of it, the rows include it already. */
 export function addFound(r: Reconciliation, mutations: readonly Mutation[]): void {
-  const inRows = new Set(r.facts.logged);
+  const inRows = new Set(r.view.logged);
   const found = mutations.map((m) => ({ ...m, echoed: inRows.has(m.clientTxId) ? m.keys : [] }));
   update(r, { queue: withMutations(r.view.queue, found) });
   touch(r, found);

@@ -1,13 +1,13 @@
 import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import { type Draft, keep, set, touch } from "../draft.ts";
-import { withoutLost } from "../queue/last-values.ts";
-import { type Mutation, type MutationOperation, waitsForPerson } from "../queue/mutation.ts";
-import { eachOnRecord, find, type Queue, waitingWrites } from "../queue/queue.ts";
-import { withChanged } from "../queue/queue-changes.ts";
-import { serialized } from "../queue/serialized.ts";
-import type { ClientState } from "../state.ts";
-import type { LogRange } from "./rows.ts";
-import { recordKey } from "./tables.ts";
+import type { LogRange } from "../log/rows.ts";
+import { recordKey } from "../log/tables.ts";
+import type { ClientState, QueueState } from "../state.ts";
+import { withoutLost } from "./last-values.ts";
+import { type Mutation, type MutationOperation, waitsForPerson } from "./mutation.ts";
+import { eachOnRecord, find, type Queue, waitingWrites } from "./queue.ts";
+import { withChanged } from "./queue-changes.ts";
+import { serialized } from "./serialized.ts";
 
 /*
  * What others have written in a record is in its rows and, while writes to it are pending, also in these: what the author
@@ -30,7 +30,7 @@ export function noteErased(draft: Draft, { entries }: LogRange): ReadonlySet<str
     all.delete(key);
     all.set(key, entry.syncId);
   }
-  set(draft, { erased: new Map([...all].slice(-REMEMBERED)) });
+  set<QueueState>(draft, { erased: new Map([...all].slice(-REMEMBERED)) });
   return new Set(found.map(recordKey));
 }
 
@@ -69,7 +69,7 @@ function replaceWrites(draft: Draft, writes: readonly Mutation[]): void {
 
 function showWrites(draft: Draft, writes: readonly Mutation[]): void {
   if (writes.length === 0) return;
-  set(draft, { queue: withChanged(draft.state.queue, writes) });
+  set<QueueState>(draft, { queue: withChanged(draft.state.queue, writes) });
   touch(
     draft,
     writes.flatMap((write) => write.keys),

@@ -1,11 +1,11 @@
-import { canSend, onTokenAccepted } from "../connection/auth.ts";
-import { onOwner } from "../connection/owner.ts";
-import { isDue, readPace, waitAfter } from "../connection/retry.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { onServerTime } from "../queue/age.ts";
-import type { ClientState } from "../state.ts";
-import { isFollower } from "./is-follower.ts";
+import type { ClientState, SessionState } from "../state.ts";
+import { isFollower } from "../tabs/is-follower.ts";
+import { canSend, onTokenAccepted } from "./auth.ts";
+import { onOwner } from "./owner.ts";
+import { dueNow, isDue, readPace, waitAfter } from "./retry.ts";
 
 /*
  * How a follower learns the owner of its own token. It has no stream that names it, and the leader may have another
@@ -22,15 +22,15 @@ export function askOwnerWhenDue(draft: Draft): void {
   if (!isFollower(state) || !tabs.areShared || asking.isUnder || !canSend(state)) return;
   const isLate = asking.againAt !== undefined && asking.againAt <= now;
   if (tokenOwner !== undefined && asking.againAt === undefined)
-    return set(draft, { asking: { ...asking, againAt: now + ASK_AGAIN_MS } });
+    return set<SessionState>(draft, { asking: { ...asking, againAt: now + ASK_AGAIN_MS } });
   if (tokenOwner !== undefined && !isLate) return;
   if (!isDue(asking.wait, now)) return;
-  set(draft, { asking: { ...asking, isUnder: true, againAt: undefined } });
+  set<SessionState>(draft, { asking: { ...asking, isUnder: true, againAt: undefined } });
   emit(draft, { do: "askOwner", fresh: tokenOwner !== undefined });
 }
 
 export function onIdentified(draft: Draft, event: Extract<ClientEvent, { type: "identified" }>): void {
-  set(draft, { asking: { isUnder: false, wait: undefined, againAt: draft.now + ASK_AGAIN_MS } });
+  set<SessionState>(draft, { asking: { isUnder: false, wait: undefined, againAt: draft.now + ASK_AGAIN_MS } });
   onServerTime(draft, event);
   if (onOwner(draft, event.owner)) onTokenAccepted(draft);
 }
@@ -39,7 +39,13 @@ export function onIdentified(draft: Draft, event: Extract<ClientEvent, { type: "
 export function onNotIdentified(draft: Draft): void {
   const { asking } = draft.state;
   const wait = waitAfter(asking.wait, readPace, draft.now, draft.roll);
-  set(draft, { asking: { isUnder: false, wait, againAt: undefined } });
+  set<SessionState>(draft, { asking: { isUnder: false, wait, againAt: undefined } });
+}
+
+/** The next attempt to ask is likely to succeed. */
+export function retryAsking(draft: Draft): void {
+  const { asking } = draft.state;
+  set<SessionState>(draft, { asking: { ...asking, wait: dueNow(asking.wait, draft.now) } });
 }
 
 /** When a follower asks again. */

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import type { Draft } from "../draft.ts";
-import type { Mutation } from "../queue/mutation.ts";
-import { emptyQueue, find, onRecord, withMutations } from "../queue/queue.ts";
+import { replaceRows } from "../log/reading.ts";
+import { rowChange } from "../log/row-changes.ts";
+import type { Rows } from "../log/rows.ts";
+import { scopeKey } from "../log/scope-key.ts";
+import { changeTables } from "../log/tables.ts";
 import { type ClientState, initialState } from "../state.ts";
 import { forgetErased } from "./erased.ts";
-import { replaceRows } from "./reading.ts";
-import { rowChange } from "./row-changes.ts";
-import type { Rows } from "./rows.ts";
-import { scopeKey } from "./scope-key.ts";
-import { changeTables } from "./tables.ts";
+import type { Mutation } from "./mutation.ts";
+import { emptyQueue, find, onRecord, withMutations } from "./queue.ts";
 
 const KEY = "slide/s1";
 const SECRET = { title: "secret" };
