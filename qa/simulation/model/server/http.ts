@@ -30,6 +30,8 @@ type Result<T> = T | Reply;
 interface Flight {
   readonly what: string;
   readonly by: Owner;
+  /** How long the devices had slept when it was sent. */
+  readonly slept: number;
   /** The delivery to the server, until it happens. */
   up: Task | undefined;
   /** The delivery of the response. */
@@ -199,7 +201,9 @@ export class SimulatedHttp {
       this.#flights = this.#flights.filter((one) => one !== flight);
       resolve(result);
     };
-    const flight: Flight = { what, by: this.#tab, up: undefined, down: undefined, deliver: () => void judged(), end };
+    const { slept } = schedule;
+    const deliver = () => void judged();
+    const flight: Flight = { what, by: this.#tab, slept, up: undefined, down: undefined, deliver, end };
     this.#flights.push(flight);
     signal.addEventListener("abort", givenUp);
     if (!this.#link.isUp())
@@ -226,9 +230,8 @@ export class SimulatedHttp {
   /** The request arrives at some time, although its client has given up; but not after a sleep of weeks. */
   #late(flight: Flight): void {
     const { schedule } = this.#link;
-    const { slept } = schedule;
     schedule.add(`the server hears ${flight.what} of ${this.#tab.name} late`, undefined, () => {
-      if (schedule.slept === slept) flight.deliver();
+      if (schedule.slept === flight.slept) flight.deliver();
     });
   }
 }
