@@ -39,6 +39,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
   fleet: async (options) => (await import("./tenants/fleet.ts")).measureFleet(options),
   herd: async (options) => (await import("./tenants/herd.ts")).measureHerd(options),
   client: async (options) => (await import("./client/client-cost.ts")).measureClientCost(options),
+  loading: async (options) => (await import("./client/loading.ts")).measureLoading(options),
   flush: async (options) => (await import("./client/flush.ts")).measureFlush(options),
   step: async (options) => (await import("./client/step.ts")).measureStep(options),
   "live-lists": async (options) => (await import("./lists/live-lists.ts")).measureLiveLists(options),

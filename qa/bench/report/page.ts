@@ -21,6 +21,7 @@ export const HEADINGS = {
   fleet: "A fleet of organizations",
   herd: "Many sockets that return at once",
   client: "What the client adds to its wire",
+  loading: "Parts that come and go",
   flush: "The SDK's queue",
   step: "A write in the client",
   "live-lists": "Live lists",

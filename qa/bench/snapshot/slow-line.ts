@@ -1,9 +1,8 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { defineSchema } from "@holdfast/sdk";
 import { createClient } from "@holdfast/sdk/node";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
+import { openLine } from "../stage/line.ts";
 import { type Options, openStage } from "../stage/stage.ts";
 
 const ROWS = 6_000;
@@ -35,7 +34,7 @@ export async function measureSlowLine({ rounds, print }: Options): Promise<Row[]
     );
     const seconds: number[] = [];
     for (let n = 0; n < rounds; n++) {
-      const line = await slowLine(new URL(server.url));
+      const line = await openLine(new URL(server.url), { delayMs: DELAY_MS, bitsPerSecond: BITS_PER_SECOND });
       const start = performance.now();
       const client = createClient({ schema, url: line.url, getToken: () => server.tokens[0] as string });
       await client.ready();
@@ -55,52 +54,4 @@ export async function measureSlowLine({ rounds, print }: Options): Promise<Row[]
     await server.stop();
   }
   return rows;
-}
-
-/** A line to the service over which bytes go one after the other, and each half a round trip later. */
-async function slowLine(server: URL): Promise<{ url: string; received(): number; close(): void }> {
-  let received = 0;
-  const sockets = new Set<Socket>();
-  const site = createServer((here) => {
-    const there = connect(Number(server.port), server.hostname);
-    slowly(here, there);
-    slowly(there, here, (bytes) => {
-      received += bytes;
-    });
-    for (const socket of [here, there]) sockets.add(socket);
-  }).listen(0, "127.0.0.1");
-  await once(site, "listening");
-  return {
-    url: `http://127.0.0.1:${(site.address() as AddressInfo).port}`,
-    received: () => received,
-    close() {
-      site.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}
-
-const PIECE = 4_096;
-
-function slowly(from: Socket, to: Socket, count: (bytes: number) => void = () => {}): void {
-  /** When the line has sent all that it was given. */
-  let free = 0;
-  from.on("data", (data: Buffer) => {
-    for (let at = 0; at < data.length; at += PIECE) {
-      const piece = data.subarray(at, at + PIECE);
-      free = Math.max(free, performance.now()) + (piece.length * 8_000) / BITS_PER_SECOND;
-      setTimeout(
-        () => {
-          count(piece.length);
-          if (!to.destroyed) to.write(piece);
-        },
-        free + DELAY_MS - performance.now(),
-      );
-    }
-    // No more is taken in than the line holds: else the sender believes that all has gone.
-    from.pause();
-    setTimeout(() => from.resume(), Math.max(0, free - performance.now() - 500));
-  });
-  from.on("close", () => to.destroy());
-  from.on("error", () => to.destroy());
 }
