@@ -86,8 +86,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/core/log/stream-parts.ts`,
-        find: "const hasLeaving = ({ leaving }: StreamLink): boolean => (leaving?.size ?? 0) > 0;",
-        replace: "const hasLeaving = (_: StreamLink): boolean => false;",
+        find: '(reading.resync === "parts" || subscribed.leaving.size > 0)',
+        replace: 'reading.resync === "parts"',
       },
     ],
   },
@@ -148,7 +148,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/core/step.ts`,
-        find: "      if (event.changed) dropOldToken(draft);",
+        find: "  if (changed) dropOldToken(draft);",
         replace: "",
       },
     ],
