@@ -220,7 +220,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["missing"],
     edits: [
       {
-        file: `${server}/rules/webhooks/delivery.ts`,
+        file: `${server}/modules/webhooks/rules/delivery.ts`,
         find: "    batchTo: to,\n    nextAttemptAt",
         replace: "    cursor: to,\n    batchTo: null,\n    nextAttemptAt",
       },
@@ -231,9 +231,9 @@ export const mutants: readonly Mutant[] = [
     judge: inScenario(twoServers),
     finds: ["overlap"],
     edits: [
-      { file: `${server}/db/webhooks/deliveries.ts`, find: "where e.version = x.version\n", replace: "\n" },
+      { file: `${server}/modules/webhooks/db/deliveries.ts`, find: "where e.version = x.version\n", replace: "\n" },
       {
-        file: `${server}/db/webhooks/deliveries.ts`,
+        file: `${server}/modules/webhooks/db/deliveries.ts`,
         find: "e.id = x.id and e.version = x.version",
         replace: "e.id = x.id",
       },

@@ -121,7 +121,7 @@ async function attachModel(
     `create table ${name} (${["id text primary key", ...declared, ...(archived ? [`${GONE_SINCE} timestamptz`] : [])].join(", ")})`,
   );
   const { rows } = await pool.query<{ relation: number }>("select $1::regclass::oid::int as relation", [name]);
-  await attachTable(pool, {
+  await attachTable(pool, [], {
     ...{ tenant, relation: rows[0]?.relation ?? 0, name, modelName, keyColumn: "id" },
     columns: archived ? [...columns, archivedColumn(GONE_SINCE)] : columns,
     model: {

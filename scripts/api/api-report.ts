@@ -16,8 +16,9 @@ type Meaning = "type" | "value";
 /**
  * The public names of a package with their types, as text for a review, from the declarations that `tsc` emits. Each
  * entry point lists its names. Then come the declarations that these use and that have no public name; not those that
- * only a `testing` entry uses, which reaches far inside. Docstrings, sentences, and the files in which something is
- * declared are left out: if code moves or a message changes, no line changes.
+ * only a `testing` entry uses, which reaches far inside. Of schemas of the wire only the names are shown, and of long
+ * tables the keys. Docstrings, sentences, and the files in which something is declared are left out: if code moves or a
+ * message changes, no line changes.
  */
 export function apiReport(folder: string): string {
   const { name: packageName, exports, publishConfig } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -44,7 +45,6 @@ export function apiReport(folder: string): string {
       if (!publicNames.has(id)) publicNames.set(id, usedNames.has(name) ? `import("${title}").${name}` : name);
       usedNames.add(name);
     }
-  const schemas = namedSchemas();
 
   const internalNames = new Map<string, string>();
   const internal = new Map<string, { readonly entity: Declared; readonly meaning: Meaning }>();
@@ -125,6 +125,8 @@ export function apiReport(folder: string): string {
   function print(entity: Declared, name: string, meaning: Meaning): string {
     return nodesOf(entity, meaning)
       .map((node) => {
+        const short = shortened(entity.file, node);
+        if (short !== undefined) return `const ${name}: ${short};`;
         const { start } = node.id as Node;
         const text = textOf(entity.file, node, [{ start, end: start + entity.name.length, text: name }]);
         return node.type === "VariableDeclarator" ? `const ${text};` : text;
@@ -143,9 +145,7 @@ export function apiReport(folder: string): string {
         edits.push({ start, end, text: isPrivate(inner) ? "" : '"…"' });
         return false;
       }
-      const schema = inner === annotationOf(node) ? undefined : schemas.get(schemaText(file, inner) ?? "");
-      if (schema) edits.push({ start, end, text: `typeof ${reach(schema, "value")}` });
-      return !schema;
+      return true;
     };
     for (const inner of nodesIn(node, into)) {
       if (inner.type === "TSImportType") edits.push(...importEdit(file, inner));
@@ -198,22 +198,6 @@ export function apiReport(folder: string): string {
 
   function noteForeign(from: string, name: string): void {
     foreign.set(from, (foreign.get(from) ?? new Set()).add(name));
-  }
-
-  /** Schemas that have a name. The compiler writes out in full every schema that is part of another one. */
-  function namedSchemas(): ReadonlyMap<string, Declared> {
-    const found = new Map<string, Declared>();
-    const note = (entity: Declared) => {
-      for (const node of nodesOf(entity, "value")) {
-        const text = schemaText(entity.file, annotationOf(node));
-        if (text !== undefined && !found.has(text)) found.set(text, entity);
-      }
-    };
-    const entities = entries.flatMap(({ names }) => names).flatMap(({ entity }) => ("file" in entity ? [entity] : []));
-    entities.forEach(note);
-    for (const { file } of entities)
-      for (const [name, { from }] of file.exports) if (from === undefined) note({ file, name });
-    return found;
   }
 }
 
@@ -283,12 +267,22 @@ const isSentence = ({ type, literal }: Node): boolean =>
 const annotationOf = (node: Node): Node | undefined =>
   ((node.id as Node).typeAnnotation as Node | undefined)?.typeAnnotation as Node | undefined;
 
-/** The text of a TypeBox schema that is long enough to deserve a name; undefined: it is none. */
-function schemaText(file: DeclarationFile, node: Node | undefined): string | undefined {
-  if (node?.type !== "TSTypeReference" && node?.type !== "TSImportType") return undefined;
-  // A file that does not import Type itself spells it by its module.
-  const text = file.text.slice(node.start, node.end as number).replaceAll('import("typebox").', "Type.");
-  return /^Type\.T(Object|Union|Intersect)</.test(text) && text.length > 80 ? text.replace(/\s+/g, " ") : undefined;
+/** The longest table that is shown with what its rows say. */
+const MOST_LINES = 30;
+
+/** How a constant is shown that would be pages of its own. Undefined: as it is declared. */
+function shortened(file: DeclarationFile, node: Node): string | undefined {
+  const annotation = node.type === "VariableDeclarator" ? annotationOf(node) : undefined;
+  if (!annotation) return undefined;
+  const text = file.text.slice(annotation.start, annotation.end as number);
+  // A hash of all schemas of the wire is in a test (`scripts/wire`).
+  if (/\bTObject</.test(text)) return "schema";
+  if (annotation.type !== "TSTypeLiteral" || text.split("\n").length <= MOST_LINES) return undefined;
+  const names = (annotation.members as Node[]).map(({ key }) => {
+    const { name, value } = key as { name?: string; value?: string };
+    return `    ${name ?? JSON.stringify(value)}: …;`;
+  });
+  return `{\n${names.join("\n")}\n}`;
 }
 
 interface Edit {

@@ -51,6 +51,19 @@ describe("refused", () => {
       `${sdk}/core/connection/a.ts`,
       "set<QueueState>(draft, { sending })",
     ],
+    ["the kernel importing a module", `${server}/flows/a.ts`, `import { b } from "../modules/webhooks/module.ts"`],
+    ["a socket importing a module", `${server}/realtime/a.ts`, `import type { B } from "../modules/presence/b.ts"`],
+    [
+      "a part importing a module beside the list",
+      `${server}/parts/a.ts`,
+      `import { b } from "../modules/webhooks/module.ts"`,
+    ],
+    ["a module importing another", `${server}/modules/presence/a.ts`, `import { b } from "../webhooks/module.ts"`],
+    [
+      "a module's rules importing its SQL",
+      `${server}/modules/webhooks/rules/a.ts`,
+      `import type { B } from "../db/b.ts"`,
+    ],
     ["a file outside the picture", "packages/new/src/a.ts", ""],
   ])("%s", (_, file, text) => {
     expect(judgeLayers(new Map([[file, text]]))).toEqual([expect.stringContaining(file)]);

@@ -25,11 +25,30 @@ const suitePackages = [
 /** Tools and tests that look at the whole: they may import anything, also what is made for tests. */
 export const quality = ["qa/", "e2e/", "scripts/"];
 
+/** Subjects beside the server's kernel. The kernel imports none of them, and none imports another. */
+const modules = ["presence", "webhooks"];
+
+/** The folders of the server but `modules/`. */
+const KERNEL = [
+  ...["addresses", "db", "embedded-postgres", "envelope", "flows", "http", "limits", "metrics", "outbound", "parts"],
+  ...["payload", "realtime", "rules", "workers"],
+].map((folder) => `${server}/${folder}/`);
+
+/** What a module may use of the kernel. */
+const MODULE_IMPORTS = [...KERNEL.filter((folder) => !folder.includes("/parts/")), `${server}/ids.ts`];
+
 export const picture: Layer[] = [
   // words and decisions
   { files: `${sdk}/protocol/`, packages: ["typebox"], pure: true },
   { files: `${sdk}/core/`, imports: [`${sdk}/protocol/`], packages: [], pure: true },
   { files: `${server}/rules/`, packages: [words], pure: true },
+  // The same layers inside a module
+  ...["webhooks"].map((name) => ({
+    files: `${server}/modules/${name}/rules/`,
+    imports: [`${server}/rules/`],
+    packages: [words],
+    pure: true as const,
+  })),
 
   // the SDK: actions, edges, what users hold
   { files: `${sdk}/errors.ts`, imports: [`${sdk}/core/`, `${sdk}/protocol/`], packages: [] },
@@ -118,13 +137,33 @@ export const picture: Layer[] = [
   {
     files: `${server}/cli/`,
     // What it does beside asking the server, cli.ts hands to it.
-    imports: [`${server}/rules/`],
-    types: [`${server}/flows/`, `${server}/outbound/`],
+    imports: [`${server}/rules/`, `${server}/modules/webhooks/listen/`],
+    types: [`${server}/flows/`, `${server}/outbound/`, `${server}/modules/webhooks/`],
+  },
+  {
+    // A receiver of webhooks on the developer's machine
+    files: `${server}/modules/webhooks/listen/`,
+    imports: [`${server}/rules/`, `${server}/modules/webhooks/rules/`, `${server}/cli/usage-error.ts`],
+    types: [`${server}/modules/webhooks/`],
   },
   // What waits, for tests only: it is in no build.
   { files: `${server}/testing/waiting/`, imports: [`${server}/`, "scripts/testing/"] },
   { files: `${server}/testing/`, imports: [`${server}/`] },
-  // main.ts and server.ts (with parts/) know every part; config.ts and ids.ts stand beside them
+  ...modules.flatMap((name) => [
+    {
+      files: `${server}/modules/${name}/db/`,
+      imports: [`${server}/db/`],
+      types: [`${server}/rules/`, `${server}/modules/${name}/`],
+    },
+    {
+      files: `${server}/modules/${name}/`,
+      imports: MODULE_IMPORTS,
+      types: [`${server}/parts/`, `${server}/server-options.ts`],
+    },
+  ]),
+  // The list of them, and main.ts and server.ts with parts/, know every part; config.ts and ids.ts stand beside them
+  ...["modules/list.ts", "parts/modules.ts"].map((file) => ({ files: `${server}/${file}`, imports: [`${server}/`] })),
+  { files: `${server}/parts/`, imports: [...KERNEL, `${server}/parts/`], types: [`${server}/server-options.ts`] },
   { files: `${server}/`, imports: [`${server}/`] },
 
   // on top
@@ -158,7 +197,13 @@ export const picture: Layer[] = [
 export const guardedPackages: { packages: RegExp; only: string[]; because: string }[] = [
   {
     packages: /^pg(-|$)/,
-    only: [`${server}/db/`, `${server}/testing/`, "apps/demo/dev/run-sql.ts", ...quality],
+    only: [
+      `${server}/db/`,
+      ...modules.map((name) => `${server}/modules/${name}/db/`),
+      `${server}/testing/`,
+      "apps/demo/dev/run-sql.ts",
+      ...quality,
+    ],
     because: "all SQL lives in db",
   },
   {

@@ -17,8 +17,9 @@ import { TableError } from "./flows/tables/table-error.ts";
 import { openTableTools } from "./flows/tables/table-tools.ts";
 import { newSecretToken } from "./flows/tokens/secret-keys.ts";
 import { keepMasterKey } from "./keep-secret.ts";
-import { createWebhookSender } from "./outbound/send-webhook.ts";
+import { createWebhookSender } from "./modules/webhooks/send-webhook.ts";
 import { datasourceReach } from "./parts/datasource-reach.ts";
+import { schemaPushed } from "./parts/modules.ts";
 import { withSourceTools } from "./parts/source-tools.ts";
 import { startTrouble } from "./start-trouble.ts";
 
@@ -81,8 +82,8 @@ const program = createProgram({
   openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
   dump: (organization, write) => withDatabase((db) => dumpOrganization(db, organization, write)),
   renewLogs: () => withDatabase(renewLogs),
-  restore: (lines, options) => withDatabase((db) => restoreOrganization(db, lines, options)),
-  withTables: (work, options) => withDatabase((db, url) => work(openTableTools(db, url)), options),
+  restore: (lines, options) => withDatabase((db) => restoreOrganization(db, schemaPushed, lines, options)),
+  withTables: (work, options) => withDatabase((db, url) => work(openTableTools(db, schemaPushed, url)), options),
   runningDatabase: () => {
     const { databaseUrl, dataDir } = readConfig(process.env, { needsKey: false });
     return databaseUrl ?? attachEmbeddedPostgres(dataDir);

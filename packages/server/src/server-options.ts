@@ -1,7 +1,7 @@
 import type { ServerLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import type { TrustedProxies } from "./addresses/client-address.ts";
-import type { PresenceTimes } from "./realtime/presence/presence-mesh.ts";
+import type { PresenceTimes } from "./modules/presence/rooms/presence-mesh.ts";
 
 export interface ServerOptions {
   readonly databaseUrl: string;

@@ -23,6 +23,7 @@ import { datasourceReach } from "./parts/datasource-reach.ts";
 import { openDatasources } from "./parts/datasources.ts";
 import { openHomes } from "./parts/homes.ts";
 import { listen, mountRoutes, openHttp } from "./parts/http.ts";
+import { measureModules, openServiceModules } from "./parts/modules.ts";
 import { createParts } from "./parts/part.ts";
 import { openPlane } from "./parts/plane.ts";
 import { openPlanes } from "./parts/planes.ts";
@@ -121,7 +122,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const planes = opened(openPlanes({ own, open: homes.open, failed: report("datasource_failed") }));
   const http = opened(await openHttp(ctx, isOriginAllowed, authentication));
-  const streams = opened(openStreams(ctx, isOriginAllowed, authentication, planes));
+  const modules = opened(openServiceModules(ctx));
+  const streams = opened(openStreams(ctx, isOriginAllowed, authentication, planes, modules));
   const tokens = opened(openTokens(ctx, database, authentication, streams, planes));
   const datasources = opened(
     openDatasources(ctx, { ...shared, database, urlOf: homes.urlOf, authentication, planes, streams }),
@@ -145,6 +147,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       pages: own.followed.catchUp.use,
     },
   });
+  measureModules(metrics, pool);
   const url = await listen(ctx, http);
 
   async function closeAll(): Promise<void> {

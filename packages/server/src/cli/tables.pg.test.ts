@@ -176,7 +176,7 @@ test("[DS57] with --emit each row gets an entry, once, and what was interrupted 
     );
   await until(async () => (await emitted()).length > 0);
   const stopping = new AbortController();
-  const tools = openTableTools(app.pool(), app.databaseUrl);
+  const tools = openTableTools(app.pool(), [], app.databaseUrl);
   const tenant = { organization: app.organization, livemode: true };
   const broken = tools.emit(tenant, "item", { stopping: stopping.signal, progress: () => stopping.abort() });
   await expect(broken).rejects.toThrow();

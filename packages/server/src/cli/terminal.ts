@@ -2,7 +2,7 @@ import type { OperatorDatabases } from "../flows/datasources/operator-databases.
 import type { DumpCounts, Restored, RestoreOptions } from "../flows/organizations/dump.ts";
 import type { SourceTools } from "../flows/sources/source-tools.ts";
 import type { TableTools } from "../flows/tables/table-tools.ts";
-import type { WebhookSender } from "../outbound/send-webhook.ts";
+import type { WebhookSender } from "../modules/webhooks/send-webhook.ts";
 import type { Environment } from "./target.ts";
 
 /** What commands need of the terminal and the process. */

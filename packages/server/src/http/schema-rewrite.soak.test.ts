@@ -240,10 +240,10 @@ test("[M14] a push does not wait for ever for another one, and meanwhile keeps n
   const holder = await app.connect();
   for (const { tenant } of [one, two]) await holder.query("select pg_advisory_lock(4270005, $1)", [tenant]);
   const pool = app.pool();
-  expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300 })).toMatchObject({ code: "schema_busy" });
+  expect(await pushSchema(pool, [], one.tenant, NEW, { patienceMs: 300 })).toMatchObject({ code: "schema_busy" });
   const preparing = createLimiter({ most: 1 });
   preparing.tryEnter(two.tenant);
-  expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300, preparing })).toMatchObject({
+  expect(await pushSchema(pool, [], one.tenant, NEW, { patienceMs: 300, preparing })).toMatchObject({
     code: "schema_busy",
   });
   expect(preparing.waiting).toBe(0);

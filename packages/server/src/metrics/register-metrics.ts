@@ -1,5 +1,4 @@
 import type { Database } from "../db/connection/pool.ts";
-import { readWebhookBacklog } from "../db/webhooks/deliveries.ts";
 import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { CacheUse } from "../flows/sized-cache.ts";
@@ -36,7 +35,7 @@ export interface MeasuredDatabase {
 /** Seconds: from a commit in an idle database to one that is about to be refused. */
 export const ROUND_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Registers all metrics. Those of webhooks and tables are about all processes. */
+/** Registers all metrics. Those of tables are about all processes. */
 export function registerMetrics(metrics: Metrics, measured: Measured): void {
   const { pool, counters, answers, usage, lane, gateway, failures } = measured;
   const { counter, gauge } = metrics;
@@ -63,7 +62,6 @@ export function registerMetrics(metrics: Metrics, measured: Measured): void {
   measureAuthentication(metrics, measured);
   measureCaches(metrics, measured);
   measureProcess(metrics);
-  measureWebhooks(metrics, pool);
   measureTables(metrics, pool);
   measureOthers(metrics, measured);
 }
@@ -145,30 +143,6 @@ function measureProcess({ counter, gauge }: Metrics): void {
 }
 
 /** Read from the database, so these cover all processes together. */
-function measureWebhooks({ gauge }: Metrics, pool: Database): void {
-  let asking: ReturnType<typeof readWebhookBacklog> | undefined;
-  const backlog = () => {
-    asking ??= readWebhookBacklog(pool).finally(() => {
-      asking = undefined;
-    });
-    return asking;
-  };
-  gauge(
-    "holdfast_webhook_endpoints",
-    "Webhook endpoints, by status; failing: enabled, but not accepting its next delivery.",
-    async () => {
-      const { enabled, failing, disabled } = await backlog();
-      return Object.entries({ enabled, failing, disabled }).map(([status, count]) => [count, { status }] as const);
-    },
-  );
-  gauge(
-    "holdfast_webhook_lag_entries",
-    "Log entries that the slowest endpoint is behind, without disabled endpoints.",
-    async () => (await backlog()).lag,
-  );
-}
-
-/** Read from the database, like those of webhooks. */
 function measureTables({ gauge }: Metrics, pool: Database): void {
   let asking: Promise<readonly ListedTable[]> | undefined;
   const tables = () => {

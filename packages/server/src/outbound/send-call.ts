@@ -1,7 +1,7 @@
 import { request } from "undici";
 import type { AnswerRoom, CallResult, SendCall } from "../rules/sources/source-call.ts";
+import { beginningOf, reasonOf } from "./foreign-answer.ts";
 import { type GuardOptions, guardedAgent } from "./guarded-connect.ts";
-import { beginningOf, reasonOf } from "./send-webhook.ts";
 import { signedHeaders } from "./webhook-signature.ts";
 
 export interface CallSender {

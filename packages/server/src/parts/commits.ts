@@ -5,8 +5,8 @@ import type { Drained } from "../flows/commits/round-result.ts";
 import { submitCommits } from "../flows/sources/submit-commits.ts";
 import { commitRoutes } from "../http/routes/commits.ts";
 import type { PlaneContext } from "./context.ts";
-import type { Deliveries } from "./deliveries.ts";
 import type { Hubs } from "./hubs.ts";
+import type { OpenModules } from "./modules.ts";
 import type { Part } from "./part.ts";
 import type { Sources } from "./sources.ts";
 
@@ -21,7 +21,7 @@ export interface Commits extends Part {
 export function openCommits(
   ctx: PlaneContext,
   { hub, claimHub }: Hubs,
-  deliveries: Deliveries,
+  { after }: Pick<OpenModules, "after">,
   { ask }: Pick<Sources, "ask">,
 ): Commits {
   const { options, database, limits, cacheBytes, schemas, url, verify, wake, pool, usage, publicUrl, report } = ctx;
@@ -29,7 +29,7 @@ export function openCommits(
     if (to > from) {
       lanes.moved(tenant, to);
       hub.hint(tenant, to);
-      deliveries.committed(tenant, to - from);
+      after(tenant, to - from);
       wake.log(tenant, to);
     }
     if (claimsChanged) announceClaims(tenant);
@@ -47,7 +47,7 @@ export function openCommits(
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
     announce: (batch) => {
       hub.committed(batch);
-      deliveries.committed(batch.tenant, batch.entries.length);
+      after(batch.tenant, batch.entries.length);
       wake.log(batch.tenant, batch.to);
     },
     announceClaims,

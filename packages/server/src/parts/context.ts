@@ -1,10 +1,10 @@
 import type { ServerLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import type { PublicUrl } from "../addresses/public-url.ts";
+import type { Encryption } from "../flows/encryption.ts";
 import type { PageCursors } from "../flows/lists/page-cursor.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { SchemaCache } from "../flows/schema/schema-cache.ts";
-import type { Encryption } from "../flows/webhooks/webhook-secrets.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { IncomingAnswers } from "../limits/incoming-answers.ts";
 import type { Metrics } from "../metrics/prometheus.ts";

@@ -5,17 +5,17 @@ import { type Claims, openClaims } from "./claims.ts";
 import { type Commits, openCommits } from "./commits.ts";
 import type { PlaneContext, ServerContext } from "./context.ts";
 import type { OpenDatabase } from "./database.ts";
-import { type Deliveries, openDeliveries } from "./deliveries.ts";
 import { type FollowedSources, followSources } from "./followed-sources.ts";
 import { openHubs } from "./hubs.ts";
 import { openMaintenance } from "./maintenance.ts";
+import { type ModuleRoutes, openModules } from "./modules.ts";
 import { createParts, type Part } from "./part.ts";
 import { openReads, type Reads } from "./reads.ts";
 import { openSchemas, type Schemas } from "./schemas.ts";
 import { openSources } from "./sources.ts";
 import { openTables } from "./tables.ts";
 
-type Routes = Commits["routes"] & Reads["routes"] & Claims["routes"] & Schemas["routes"] & Deliveries["routes"];
+type Routes = Commits["routes"] & Reads["routes"] & Claims["routes"] & Schemas["routes"] & ModuleRoutes;
 
 /** Everything that serves the tenants of one database: their commits, claims, reads, streams and webhooks. */
 export interface Plane extends Part, TenantData, Pick<Commits, "lanes"> {
@@ -34,9 +34,9 @@ export async function openPlane(
   const { opened, forget, stop, close } = createParts();
   const maintenance = opened(openMaintenance(ctx));
   const hubs = opened(openHubs(ctx));
-  const deliveries = opened(await openDeliveries(ctx));
+  const modules = opened(await openModules(ctx));
   const sources = opened(await openSources(ctx));
-  const commits = opened(openCommits(ctx, hubs, deliveries, sources));
+  const commits = opened(openCommits(ctx, hubs, modules, sources));
   const claims = opened(openClaims(ctx, hubs, commits));
   opened(openTables(ctx, commits));
   const followed = opened(followSources(ctx, sources, commits));
@@ -49,7 +49,7 @@ export async function openPlane(
       ...reads.routes,
       ...claims.routes,
       ...schemaPushes.routes,
-      ...deliveries.routes,
+      ...modules.routes,
     },
   };
 }

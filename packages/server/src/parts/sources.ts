@@ -1,6 +1,7 @@
 import { sourceAnswers, sourceLimits } from "@holdfast/sdk/protocol";
 import { askAgain } from "../db/sources/intents.ts";
 import { noteCall, readSource } from "../db/sources/sources.ts";
+import type { Encryption } from "../flows/encryption.ts";
 import { askSources } from "../flows/sources/ask-sources.ts";
 import {
   type CallSource,
@@ -10,7 +11,6 @@ import {
   sourceKeys,
 } from "../flows/sources/call-source.ts";
 import type { AskSource } from "../flows/sources/submit-commits.ts";
-import type { Encryption } from "../flows/webhooks/webhook-secrets.ts";
 import type { IncomingAnswers } from "../limits/incoming-answers.ts";
 import { createCallSender } from "../outbound/send-call.ts";
 import { shapeCheck } from "../payload/shape-check.ts";

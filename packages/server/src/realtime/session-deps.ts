@@ -11,7 +11,7 @@ import type { ClaimHub } from "./claims/claim-hub.ts";
 import type { HandshakeDeps } from "./handshake.ts";
 import type { CatchUp } from "./log/catch-up.ts";
 import type { Hub } from "./log/hub.ts";
-import type { PresenceRooms } from "./presence/presence-rooms.ts";
+import type { SocketModules } from "./socket-module.ts";
 
 /** What a database publishes of its tenants' logs and claims. */
 export interface Followed {
@@ -30,7 +30,7 @@ export interface SessionDeps extends HandshakeDeps {
   readonly welcomes: Limiter;
   /** A stream was opened, which is a sign of life for the participant's waiting claims. */
   streamOpened(who: Waiter): void;
-  readonly rooms: PresenceRooms;
+  readonly modules: readonly SocketModules[];
   readonly answers: AnswerBytes;
   /** Bounds how many pages are in flight to sockets that catch up, for each token and in all. */
   readonly pages: Limiter<string>;

@@ -4,8 +4,9 @@ import type { WebSocket } from "ws";
 import type { StreamRequest } from "../flows/stream-answers.ts";
 import { createAnswerBytes } from "../limits/answer-bytes.ts";
 import { createLimiter } from "../limits/limiter.ts";
+import type { FrameListener, PresenceRooms } from "../modules/presence/rooms/presence-rooms.ts";
+import { createRoomMembership } from "../modules/presence/rooms/room-membership.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import type { FrameListener } from "./presence/presence-rooms.ts";
 import { createSession } from "./session.ts";
 import type { SessionDeps } from "./session-deps.ts";
 
@@ -74,7 +75,13 @@ function open({ logged = 0, ...more }: { current?: () => Promise<object>; logged
   const deps = {
     followed: () => followed,
     welcomes: createLimiter({ most: 8, mostPerKey: 8 }),
-    rooms,
+    modules: [
+      {
+        frames: ["presence"],
+        open: (session: string, send: Parameters<typeof createRoomMembership>[2]) =>
+          createRoomMembership(rooms as unknown as PresenceRooms, session, send),
+      },
+    ],
     answers: createAnswerBytes({ perToken: 2 ** 26, total: 2 ** 30 }),
     pages: createLimiter<string>({}),
     streamOpened: () => {},

@@ -20,10 +20,10 @@ import { type AuthenticatedClient, handshake, presenceOf, type SocketConnection 
 import { type LogReader, listenToLog, viewOfRequest } from "./log/log-reader.ts";
 import { createPageWriter } from "./log/page-writer.ts";
 import { createPartSubscriptions, type PartSubscriptions } from "./log/part-subscriptions.ts";
-import { createRoomMembership } from "./presence/room-membership.ts";
 import { mayBeCall } from "./read-call.ts";
 import { type Frame, readFrame } from "./read-frame.ts";
 import type { SessionDeps } from "./session-deps.ts";
+import type { SocketModule } from "./socket-module.ts";
 import { createSocketWriter } from "./socket-writer.ts";
 import { resyncReason, tokenFields, welcomeFrame } from "./welcome-frame.ts";
 
@@ -68,7 +68,7 @@ export interface Session {
 
 /** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: SocketConnection): Session {
-  const { followed, welcomes, streamOpened, rooms, authenticator, answers, pages, docUrl, recordBytes, now } = deps;
+  const { followed, welcomes, streamOpened, authenticator, answers, pages, docUrl, recordBytes, now } = deps;
   const calls = createCalls({ streamAnswers: deps.streamAnswers, takeFrame, send: sendAnswer });
   /** What the client has said of its schema. */
   let saidSchema: string | undefined;
@@ -86,14 +86,19 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   const { send, notify, pass, write, close, fail, closeIfStuck } = createSocketWriter(socket, {
     docUrl,
     now,
-    excused: () => membership.greeting,
+    excused: () => modules.reduce((sum, { excusedBytes }) => sum + excusedBytes, 0),
     closing: () => end(),
   });
   const listeners = {
     ...{ send: notify, onSchemaPushed, onRenamed },
     ...createPageWriter({ pages, answers, write, tokenId: () => known()?.principal.tokenId ?? "" }),
   };
-  const membership = createRoomMembership(rooms, id, pass);
+  const taking = new Map<string, SocketModule>();
+  const modules = deps.modules.map(({ frames, open }) => {
+    const opened = open(id, pass);
+    for (const frame of frames) taking.set(frame, opened);
+    return opened;
+  });
   const claimWatch = createClaimWatch({
     share: connection.watched,
     notify: (text) => {
@@ -107,7 +112,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   });
   const known = (): AuthenticatedClient | undefined => (phase.name === "greeting" ? phase.known : phase);
 
-  /** Stops log and claim frames. Keeps the identity and the presence rooms. */
+  /** Stops log and claim frames. Keeps the identity, and what modules do on the socket. */
   const leave = () => {
     claimWatch.end();
     waiting = undefined;
@@ -120,7 +125,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     isOver = true;
     cancelHelloDeadline();
     leave();
-    membership.breakOff();
+    for (const module of modules) module.close();
   };
   const resync = (reason: ResyncReason) => {
     send({ frame: "resync", reason });
@@ -142,7 +147,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   async function answer(frame: FrameUp): Promise<void> {
     if (frame.frame === "hello") return await greet(frame);
     // The client may have sent these frames before it received the resync.
-    if (frame.frame === "presence" && known()) return onPresence(frame);
+    const module = known() && taking.get(frame.frame);
+    if (module) return take(module, frame);
     if (phase.name === "greeting" && phase.known && OF_PARTS.has(frame.frame)) return;
     if (phase.name === "greeting")
       return fail(refuse("invalid_frame", { message: "The first frame must be hello." }), closeCodes.badFrame);
@@ -171,8 +177,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     }
   }
 
-  function onPresence(frame: Frame<"presence">): void {
-    const no = membership.update(frame);
+  function take(module: SocketModule, frame: FrameUp): void {
+    const no = module.receive(frame);
     if (no) fail(no.refusal, no.closeCode);
   }
 
@@ -246,7 +252,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const requested = parts ? () => requestUnder(asked.spoken, parts.request()) : () => asked.requested;
     phase = { name: "welcomed", principal, token, clientId, log, reader, requested, parts, spoken: asked.spoken };
     saidSchema = hello.schema;
-    membership.signIn(principal, clientId);
+    for (const module of modules) module.signIn(principal, clientId);
     const position = hello.since ?? head.syncId;
     const models = shownModels(view, schema);
     send(
@@ -320,7 +326,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const current = phase as Phase;
     if (current.name === "greeting") return;
     phase = { ...current, principal: next, token };
-    membership.signIn(next);
+    for (const module of modules) module.signIn(next);
     const view = viewOfRequest(next, current.requested());
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     send({ frame: "renewed", ...tokenFields(next, shownModels(view, schema), now()) });

@@ -52,6 +52,7 @@ export async function startWithTables(server: Partial<ServerOptions> = {}) {
     );
     await attachTable(
       pool,
+      [],
       {
         ...{ tenant: to, relation, name, modelName, keyColumn: key },
         columns: Object.entries(columns).map(([field, { type = "string" }]) => ({

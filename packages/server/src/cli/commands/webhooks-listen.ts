@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type List, type LogEntry, limits, type SchemaRead, webhookLimits } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
+import { forward, type Page } from "../../modules/webhooks/listen/forward.ts";
+import { deliveryJson, deliveryLine } from "../../modules/webhooks/listen/lines.ts";
+import { sendBatch } from "../../modules/webhooks/listen/send-batch.ts";
+import { checkedSecret, newSecret } from "../../modules/webhooks/listen/signing-secret.ts";
 import { headOf } from "../head.ts";
-import { forward, type Page } from "../listen/forward.ts";
-import { deliveryJson, deliveryLine } from "../listen/lines.ts";
-import { sendBatch } from "../listen/send-batch.ts";
-import { checkedSecret, newSecret } from "../listen/signing-secret.ts";
 import { modelNames } from "../model-names.ts";
 import { RequestError, request, type Target } from "../request.ts";
 import { secretKeyTarget } from "../target.ts";

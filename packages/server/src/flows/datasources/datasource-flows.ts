@@ -22,8 +22,8 @@ import {
 } from "../../rules/datasources/present-datasource.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
+import type { Encryption } from "../encryption.ts";
 import type { DataOf } from "../tenant-data.ts";
-import type { Encryption } from "../webhooks/webhook-secrets.ts";
 import type { PrepareDatabase } from "./check-database.ts";
 import type { RegisteredDatabase } from "./replace-address.ts";
 import type { SourceFlows } from "./source-flows.ts";

@@ -24,6 +24,7 @@ import { listOrganizations, tenantOf } from "../../db/organizations/organization
 import { newId } from "../../ids.ts";
 import { readConnectionString } from "../../rules/datasources/connection-string.ts";
 import { isRefusal } from "../../rules/refusal.ts";
+import type { Encryption } from "../encryption.ts";
 import { giveUp } from "../moves/move-tenant.ts";
 import { endMove } from "../moves/move-tenants.ts";
 import {
@@ -37,7 +38,6 @@ import {
   RecoveryError,
   recoverTenant,
 } from "../moves/recover-tenant.ts";
-import type { Encryption } from "../webhooks/webhook-secrets.ts";
 import { type CheckDatabaseDeps, prepareDatabase } from "./check-database.ts";
 import { checkReplacement } from "./replace-address.ts";
 

@@ -1,6 +1,6 @@
 import type { Database } from "../../db/connection/pool.ts";
 import { listStaleConnections, replaceConnection } from "../../db/datasources/datasources.ts";
-import type { Encryption } from "../webhooks/webhook-secrets.ts";
+import type { Encryption } from "../encryption.ts";
 
 /**
  * Encrypts connection strings again that an older master key encrypted, so that the older key can be removed. Returns

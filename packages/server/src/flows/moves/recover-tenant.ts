@@ -24,8 +24,8 @@ import { type DatabaseAddress, readConnectionString } from "../../rules/datasour
 import { judgePlaces, type PlaceFault } from "../../rules/moves/judge-places.ts";
 import { isRefusal } from "../../rules/refusal.ts";
 import { blockedHost, type CheckDatabaseDeps, sentence } from "../datasources/check-database.ts";
+import type { Encryption } from "../encryption.ts";
 import { renewLogsOf } from "../log/log-epoch.ts";
-import type { Encryption } from "../webhooks/webhook-secrets.ts";
 import { deleteAll, longTransaction, withConnections } from "./move-connections.ts";
 
 /**

@@ -19,7 +19,6 @@ import {
   whileRewriting,
 } from "../../db/schema/rewritten-records.ts";
 import { readAttachments, replaceColumns, updateGroupRules } from "../../db/tables/attachments.ts";
-import { lockEndpoints, updateEndpoint } from "../../db/webhooks/webhook-endpoints.ts";
 import { createLimiter, type Limiter } from "../../limits/limiter.ts";
 import { canonical } from "../../rules/json/canonical.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
@@ -35,7 +34,6 @@ import {
 } from "../../rules/schema/schema-push.ts";
 import { isReadable } from "../../rules/tables/check-attached.ts";
 import { hasTables } from "../../rules/tables/hosted-models.ts";
-import { revise } from "../../rules/webhooks/delivery.ts";
 import { tableSources } from "../tables/record-sources.ts";
 import { checkSources, checkTables, leaveSources } from "./check-places.ts";
 import { keepValues } from "./keep-values.ts";
@@ -56,17 +54,19 @@ import {
  */
 export async function pushSchema(
   pool: Database,
+  pushed: SchemaFollowers,
   tenant: number,
   push: SchemaPush,
   options: PushOptions = {},
 ): Promise<SchemaPushed | Refusal> {
   const refusal = checkSchema(push);
   if (refusal) return refusal;
-  const pushed = await transaction(pool, (tx) => pushWithin(tx, tenant, push));
-  if (!("unprepared" in pushed)) return pushed;
+  const outcome = await transaction(pool, (tx) => pushWithin(tx, pushed, tenant, push));
+  if (!("unprepared" in outcome)) return outcome;
   const { stopping = new AbortController().signal } = options;
   try {
-    const prepare = () => whileRewriting(pool, tenant, (client) => landPrepared(client, tenant, push, stopping));
+    const prepare = () =>
+      whileRewriting(pool, tenant, (client) => landPrepared(client, pushed, tenant, push, stopping));
     return (await inOrder(tenant, options, prepare)) ?? refuse("schema_busy");
   } catch (error) {
     // Nothing was committed, so the prepared forms do not take effect.
@@ -78,9 +78,13 @@ export async function pushSchema(
 /** The same in a transaction of the caller's. Nothing is written if too many records had to be rewritten. */
 export const pushWithin = (
   tx: Transaction,
+  pushed: SchemaFollowers,
   tenant: number,
   push: SchemaPush,
-): Promise<SchemaPushed | Refusal | Unprepared> => land(tx, tenant, push, undefined);
+): Promise<SchemaPushed | Refusal | Unprepared> => land(tx, pushed, tenant, push, undefined);
+
+/** What modules do in the transaction that makes another schema the tenant's newest, in their order. */
+export type SchemaFollowers = readonly ((tx: Transaction, tenant: number) => Promise<void>)[];
 
 export interface PushOptions {
   /** Limits how many pushes prepare records at once. Each preparation uses a connection for a long time. */
@@ -118,15 +122,16 @@ async function inOrder<T>(
 /** Prepares the records until few enough are left to rewrite under the head's lock. */
 async function landPrepared(
   client: Transaction,
+  pushed: SchemaFollowers,
   tenant: number,
   push: SchemaPush,
   stopping: AbortSignal,
 ): Promise<SchemaPushed | Refusal> {
   await finishRewriting(client, tenant, stopping);
   for (let prepared: Prepared | undefined; ; ) {
-    const pushed = await transactionOn(client, (tx) => land(tx, tenant, push, prepared));
-    if (!("unprepared" in pushed)) return pushed;
-    const { unprepared, rowsVersion } = pushed;
+    const outcome = await transactionOn(client, (tx) => land(tx, pushed, tenant, push, prepared));
+    if (!("unprepared" in outcome)) return outcome;
+    const { unprepared, rowsVersion } = outcome;
     prepared = await prepareRecords(client, tenant, { changes: unprepared, rowsVersion }, prepared, stopping);
   }
 }
@@ -139,6 +144,7 @@ export interface Unprepared {
 
 async function land(
   tx: Transaction,
+  pushed: SchemaFollowers,
   tenant: number,
   push: SchemaPush,
   prepared: Prepared | undefined,
@@ -206,9 +212,7 @@ async function land(
   });
   await updateGroupRules(tx, tenant, models);
   for (const { table, columns } of tables.changed) await replaceColumns(tx, table, columns, head.syncId);
-  // The same log positions may now produce other webhook payloads.
-  for (const endpoint of await lockEndpoints(tx, tenant))
-    await updateEndpoint(tx, { ...endpoint, delivery: revise(endpoint.delivery) });
+  for (const then of pushed) await then(tx, tenant);
   for (const [key, names] of renames) await renameClaimedFields(tx, tenant, key, names);
   return {
     object: "schema" as const,

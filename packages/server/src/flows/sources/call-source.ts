@@ -8,7 +8,7 @@ import { checkJsonValues } from "../../rules/json/check-json-values.ts";
 import type { Refusal } from "../../rules/refusal.ts";
 import { mostAnswerBytes } from "../../rules/sources/answer-bounds.ts";
 import type { CallOf, SendCall } from "../../rules/sources/source-call.ts";
-import type { Encryption } from "../webhooks/webhook-secrets.ts";
+import type { Encryption } from "../encryption.ts";
 
 /** Calls a source, and notes what that has shown of it. "too large": less should be asked for. Undefined: there was no answer. */
 export type CallSource = <T extends keyof SourceAnswers>(

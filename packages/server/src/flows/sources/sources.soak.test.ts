@@ -459,7 +459,7 @@ test("[DS31] the tenant that leaves its source is like any other: its attached t
   expect((await call("DELETE", `/v1/datasources/${source}`)).status).toBe(200);
   await app.sql("create table public.checked (id text primary key, title text check (title <> 'no'))");
   const pool = app.pool();
-  const tools = openTableTools(pool, app.databaseUrl);
+  const tools = openTableTools(pool, [], app.databaseUrl);
   const tenant = { organization: app.organization, livemode: true };
   try {
     const [derived] = await tools.inspect(["public.checked"]);

@@ -24,7 +24,7 @@ async function attachDerived(sql: string, name: string): Promise<string> {
   });
   if (!derived || "problem" in derived) throw new Error(derived?.problem);
   const { table, ...rest } = derived;
-  await attachTable(pool, { ...rest, tenant, relation: table.relation, name: table.sqlName });
+  await attachTable(pool, [], { ...rest, tenant, relation: table.relation, name: table.sqlName });
   return name;
 }
 

@@ -108,7 +108,7 @@ test("[DS4] values keep what JSON can say of them: digits, times in UTC, NUL in 
   const [{ relation } = { relation: 0 }] = await app.sql<{ relation: number }>(
     "select 'typed'::regclass::oid::int as relation",
   );
-  await attachTable(pool, {
+  await attachTable(pool, [], {
     ...{ tenant, relation, name: "public.typed", modelName: "typed", keyColumn: "id" },
     columns: [
       ...(["price", "took"] as const).map((name) => ({ field: name, name, declared: "string" as const })),
@@ -268,7 +268,7 @@ test("[DS8] another tenant's table is another tenant's: its changes come into it
     "select 'theirs'::regclass::oid::int as relation",
   );
   const { other } = app.tenants;
-  await attachTable(pool, {
+  await attachTable(pool, [], {
     ...{ tenant: other, relation, name: "public.theirs", modelName: "theirs", keyColumn: "id" },
     columns: [{ field: "title", name: "title", declared: "string" }],
     model: { fields: { title: { type: "string" } }, table: { name: "public.theirs", key: "id" } },
@@ -310,5 +310,5 @@ test("[DS1] a table that is attached already, and a model that has another table
     ...{ tenant, relation, name: "public.once", modelName: "other", keyColumn: "id", columns: [] },
     model: { fields: {}, table: { name: "public.once", key: "id" } },
   };
-  await expect(attachTable(pool, again)).rejects.toThrow("is attached already");
+  await expect(attachTable(pool, [], again)).rejects.toThrow("is attached already");
 });

@@ -15,7 +15,7 @@ import {
 } from "../../db/tables/attachments.ts";
 import { isRefusal, sentenceOf } from "../../rules/refusal.ts";
 import { beingDetached } from "../../rules/tables/check-attached.ts";
-import { pushWithin } from "../schema/push-schema.ts";
+import { pushWithin, type SchemaFollowers } from "../schema/push-schema.ts";
 import { hurry, type Patience, patiently } from "./patiently.ts";
 import { requireRights } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
@@ -36,7 +36,12 @@ export interface AttachOptions extends Patience {
  * Attaches a table: its rows are the records of a model from then on. In one transaction the model comes into the schema,
  * triggers begin to capture changes, and clients are told to read the tenant's rows again. No row is read.
  */
-export async function attachTable(pool: Database, table: TableToAttach, options: AttachOptions = {}): Promise<void> {
+export async function attachTable(
+  pool: Database,
+  pushed: SchemaFollowers,
+  table: TableToAttach,
+  options: AttachOptions = {},
+): Promise<void> {
   const model = table.modelName.toLowerCase();
   const before = (await readAttachments(pool, table.tenant)).find((one) => one.model === model);
   if (before && before.relation !== table.relation)
@@ -45,19 +50,29 @@ export async function attachTable(pool: Database, table: TableToAttach, options:
     );
   if (before?.status === "detaching") throw new TableError(beingDetached(before));
   await requireRights(pool, "attach", table.relation);
-  if (!before) await begin(pool, table, options);
+  if (!before) await begin(pool, pushed, table, options);
 }
 
-async function begin(pool: Database, table: TableToAttach, options: AttachOptions): Promise<void> {
+async function begin(
+  pool: Database,
+  pushed: SchemaFollowers,
+  table: TableToAttach,
+  options: AttachOptions,
+): Promise<void> {
   try {
-    await patiently(pool, table, options, (tx) => install(tx, table, options));
+    await patiently(pool, table, options, (tx) => install(tx, pushed, table, options));
   } catch (error) {
     if (errorState(error) !== UNIQUE_VIOLATION) throw error;
     throw new TableError(`${table.name} is attached already: see "holdfast tables list".`);
   }
 }
 
-async function install(tx: Transaction, table: TableToAttach, { replace = false }: AttachOptions): Promise<void> {
+async function install(
+  tx: Transaction,
+  pushed: SchemaFollowers,
+  table: TableToAttach,
+  { replace = false }: AttachOptions,
+): Promise<void> {
   const { tenant, modelName } = table;
   const model = modelName.toLowerCase();
   const head = await lockHead(tx, tenant);
@@ -71,14 +86,14 @@ async function install(tx: Transaction, table: TableToAttach, { replace = false 
   await insertAttachment(tx, { ...table, model, attachedSyncId: head.syncId });
   const before = await readSchema(tx, tenant, head.schemaVersion);
   const others = Object.entries(before?.models ?? {}).filter(([name]) => name.toLowerCase() !== model);
-  const pushed = await pushWithin(tx, tenant, {
+  const outcome = await pushWithin(tx, pushed, tenant, {
     models: { ...Object.fromEntries(others), [modelName]: table.model },
     // It has no records that a change could hide.
     force: true,
   });
-  if (isRefusal(pushed)) throw new TableError(sentenceOf(pushed));
-  if ("unprepared" in pushed) throw new TableError("A schema push is still rewriting records: try again later.");
-  await tellToReadAgain(tx, tenant, pushed.version);
+  if (isRefusal(outcome)) throw new TableError(sentenceOf(outcome));
+  if ("unprepared" in outcome) throw new TableError("A schema push is still rewriting records: try again later.");
+  await tellToReadAgain(tx, tenant, outcome.version);
   await hurry(tx);
   await installTriggers(tx, { ...table, model });
   await forgetMissed(tx, { tenant, model });

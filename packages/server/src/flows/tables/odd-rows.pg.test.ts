@@ -12,7 +12,7 @@ const get = (path: string) => app.call("GET", path);
 const collected = () => until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);
 
 const detach = (model: string) =>
-  openTableTools(pool, app.databaseUrl).detach({ organization: app.organization, livemode: true }, model, {
+  openTableTools(pool, [], app.databaseUrl).detach({ organization: app.organization, livemode: true }, model, {
     drop: false,
   });
 

@@ -212,7 +212,7 @@ test("[DS14] a server whose role is no superuser and no owner of the table needs
   const [{ relation } = { relation: 0 }] = await app.sql<{ relation: number }>(
     "select 'lent'::regclass::oid::int as relation",
   );
-  await attachTable(keeper, {
+  await attachTable(keeper, [], {
     ...{ tenant, relation, name: "public.lent", modelName: "lent", keyColumn: "id" },
     columns: [{ field: "title", name: "title", declared: "string" }],
     model: { fields: { title: { type: "string", nullable: true } }, table: { name: "public.lent", key: "id" } },

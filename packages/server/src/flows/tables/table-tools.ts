@@ -8,6 +8,7 @@ import { readCatalog, readTableNames } from "../../db/tables/catalog.ts";
 import { type DerivedTable, deriveModels } from "../../rules/tables/derive-models.ts";
 import { deniedWrites, missingRights, type TableRights, type TableTask } from "../../rules/tables/table-rights.ts";
 import { tokenPrefixes } from "../../rules/tokens/token.ts";
+import type { SchemaFollowers } from "../schema/push-schema.ts";
 import { createSchemaCache } from "../schema/schema-cache.ts";
 import { ensureConfiguredKey } from "../tokens/ensure-configured-key.ts";
 import { tokenHash } from "../tokens/secret-keys.ts";
@@ -51,7 +52,7 @@ export interface TableTools {
   detach(tenant: TenantChoice, model: string, options: DetachOptions): Promise<void>;
 }
 
-export function openTableTools(pool: Database, url: string): TableTools {
+export function openTableTools(pool: Database, pushed: SchemaFollowers, url: string): TableTools {
   const place = placeOf(url);
   const numberOf = async ({ organization, livemode }: TenantChoice): Promise<number> => {
     const all = await listOrganizations(pool);
@@ -109,7 +110,7 @@ export function openTableTools(pool: Database, url: string): TableTools {
       const tenant = await numberOf(choice);
       const { relation, sqlName: name } = table;
       return inSentences(pool, "attach", relation, () =>
-        attachTable(pool, { tenant, relation, name, modelName, model, columns, keyColumn }, options),
+        attachTable(pool, pushed, { tenant, relation, name, modelName, model, columns, keyColumn }, options),
       );
     },
     async emit(choice, model, options) {
@@ -128,7 +129,9 @@ export function openTableTools(pool: Database, url: string): TableTools {
       try {
         const { recordBytes, commitBytes } = serverLimits;
         const rules = { schemas: createSchemaCache(), recordBytes, commitBytes, roundBytes: commitBytes };
-        await inSentences(pool, "detach", relation, () => detachTable(pool, { pipe, rules }, tenant, model, options));
+        await inSentences(pool, "detach", relation, () =>
+          detachTable(pool, pushed, { pipe, rules }, tenant, model, options),
+        );
       } finally {
         await pipe.close();
       }

@@ -1,4 +1,4 @@
-import { createWebhookSender } from "../../outbound/send-webhook.ts";
+import { createWebhookSender } from "../../modules/webhooks/send-webhook.ts";
 
 // Sends one request to each URL and prints the results. A separate process, because Node reads trusted certificates
 // only at its start.

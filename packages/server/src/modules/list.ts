@@ -1,0 +1,5 @@
+import { presence } from "./presence/module.ts";
+import { webhooks } from "./webhooks/module.ts";
+
+/** What the server has beside its kernel, in the order in which they are asked. */
+export const modules = [presence, webhooks] as const;

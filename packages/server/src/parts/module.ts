@@ -1,0 +1,34 @@
+import type { Database } from "../db/connection/pool.ts";
+import type { Transaction } from "../db/connection/transaction.ts";
+import type { Handlers } from "../http/answer.ts";
+import type { Metrics } from "../metrics/prometheus.ts";
+import type { SocketModules } from "../realtime/socket-module.ts";
+import type { PlaneContext, ServerContext } from "./context.ts";
+import type { Part } from "./part.ts";
+
+/**
+ * A subject beside the kernel, in a folder of its own. `modules/list.ts` names them in the order in which they are asked.
+ * The kernel imports none; it calls what they have of these.
+ */
+export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
+  readonly name: string;
+  /** For the whole process. */
+  open?(ctx: ServerContext): ServiceModule;
+  /** For the tenants of one database. */
+  openIn?(ctx: PlaneContext): DatabaseModule<R> | Promise<DatabaseModule<R>>;
+  /** In the transaction that makes another schema the tenant's newest. */
+  schemaPushed?(tx: Transaction, tenant: number): Promise<void>;
+  /** Names the numbers that it counts in the service's own database. */
+  measure?(metrics: Metrics, pool: Database): void;
+}
+
+export interface ServiceModule extends Part {
+  /** What it does on sockets. */
+  readonly sockets?: SocketModules;
+}
+
+export interface DatabaseModule<R extends Partial<Handlers> = Partial<Handlers>> extends Part {
+  readonly routes?: R;
+  /** A tenant's log has grown in this process by this many entries, which are committed and published. */
+  after?(tenant: number, entries: number): void;
+}

@@ -1,0 +1,51 @@
+import type { Database } from "../db/connection/pool.ts";
+import type { Metrics } from "../metrics/prometheus.ts";
+import { modules } from "../modules/list.ts";
+import type { SocketModules } from "../realtime/socket-module.ts";
+import type { PlaneContext, ServerContext } from "./context.ts";
+import type { DatabaseModule, Module } from "./module.ts";
+import { createParts, type Part } from "./part.ts";
+
+const all: readonly Module[] = modules;
+
+type RoutesOf<M> = M extends { openIn(ctx: PlaneContext): Promise<DatabaseModule<infer R>> } ? R : never;
+type Intersection<U> = (U extends unknown ? (of: U) => void : never) extends (of: infer I) => void ? I : never;
+/** Those of the modules on the list. */
+export type ModuleRoutes = Intersection<RoutesOf<(typeof modules)[number]>>;
+
+/** The modules of one database, as one. */
+export interface OpenModules extends Part {
+  readonly routes: ModuleRoutes;
+  after(tenant: number, entries: number): void;
+}
+
+export async function openModules(ctx: PlaneContext): Promise<OpenModules> {
+  const { opened, forget, stop, close } = createParts();
+  const open: DatabaseModule[] = [];
+  for (const { openIn } of all) if (openIn) open.push(opened(await openIn(ctx)));
+  return {
+    routes: Object.assign({}, ...open.map(({ routes }) => routes)) as ModuleRoutes,
+    after(tenant, entries) {
+      for (const { after } of open) after?.(tenant, entries);
+    },
+    ...{ forget, stop, close },
+  };
+}
+
+/** What modules do once for the whole process. */
+export interface ServiceModules extends Part {
+  readonly sockets: readonly SocketModules[];
+}
+
+export function openServiceModules(ctx: ServerContext): ServiceModules {
+  const { opened, forget, stop, close } = createParts();
+  const open = all.flatMap((module) => module.open?.(ctx) ?? []).map(opened);
+  return { sockets: open.flatMap(({ sockets }) => sockets ?? []), forget, stop, close };
+}
+
+/** What follows for the modules if a tenant gets another schema. */
+export const schemaPushed = all.flatMap((module) => module.schemaPushed ?? []);
+
+export function measureModules(metrics: Metrics, pool: Database): void {
+  for (const { measure } of all) measure?.(metrics, pool);
+}
