@@ -35,10 +35,12 @@ export const loadReceipts = (names: readonly ReceiptName[]): Statement<(KeptRece
       where r.tenant = k.tenant and r.key = k.key limit 1) r`,
   values: [names.map(({ tenant }) => tenant), names.map(receiptKey)],
   read: (rows) =>
-    (rows as (KeptReceipt & { n: number })[]).map(({ n, fingerprint, kept, held }) => ({
-      ...(names[n - 1] as ReceiptName),
-      fingerprint,
-      kept,
-      held,
-    })),
+    (rows as { n: number; fingerprint: string; kept: string | null; held: boolean }[]).map(
+      ({ n, fingerprint, kept, held }) => ({
+        ...(names[n - 1] as ReceiptName),
+        fingerprint,
+        kept,
+        conflicted: held,
+      }),
+    ),
 });

@@ -80,7 +80,7 @@ const RECEIPTS = rowColumns<SavedReceipt>(2, [
   ["key", "text", receiptKey],
   ["fingerprint", "bytea", ({ fingerprint }) => fingerprint],
   ["body", "json", ({ kept }) => kept],
-  ["held", "boolean", ({ held }) => held],
+  ["held", "boolean", ({ conflicted }) => conflicted],
 ]);
 
 const GROUPS = rowColumns<SavedGroup>(RECEIPTS.next, [

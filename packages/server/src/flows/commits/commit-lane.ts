@@ -379,7 +379,7 @@ function withoutValues(judged: Judged): Judged {
   switch (decision.kind) {
     case "confirmed":
       return { ...judged, decision: { ...decision, entries: [] } };
-    case "held":
+    case "conflicted":
       return { ...judged, decision: { ...decision, receipt: { ...decision.receipt, notifications: [] } } };
     case "replayed":
     case "refused":

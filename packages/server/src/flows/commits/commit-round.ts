@@ -220,13 +220,13 @@ function roundOf(tenants: readonly JudgedTenant[]): Round {
   return {
     entries: moved.flatMap(({ batch }) => batch.entries),
     receipts: tenants.flatMap(({ state, batch: { tenant } }) =>
-      state.newReceipts.map(({ participant, name, fingerprint, kept, held }) => ({
+      state.newReceipts.map(({ participant, name, fingerprint, kept, conflicted }) => ({
         tenant,
         participant,
         name,
         fingerprint,
         kept,
-        held,
+        conflicted,
       })),
     ),
     heads: moved.map(({ state: { head, now }, batch: { tenant } }) => ({

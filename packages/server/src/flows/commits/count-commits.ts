@@ -2,7 +2,7 @@ import type { UsageCounter } from "../organizations/count-usage.ts";
 import type { SubmitCommits } from "../sources/submit-commits.ts";
 
 /**
- * Counts commits that are confirmed for the first time: a replay is the same commit, and a held commit wrote nothing.
+ * Counts commits that are confirmed for the first time: a replay is the same commit, and a conflicted commit wrote nothing.
  */
 export const countCommits =
   (submit: SubmitCommits, usage: UsageCounter): SubmitCommits =>

@@ -169,9 +169,9 @@ const tenantState = (
   groupHeads: new Map(inTenant(head.tenant, groups).map((group) => [group.name, group])),
   authors: new Map(),
   receipts: new Map(
-    inTenant(head.tenant, receipts).map(({ participant, name, fingerprint, kept, held }) => [
+    inTenant(head.tenant, receipts).map(({ participant, name, fingerprint, kept, conflicted }) => [
       receiptKey(participant, name),
-      { fingerprint, body: sentReceipt(kept ?? "", name), held },
+      { fingerprint, body: sentReceipt(kept ?? "", name), conflicted },
     ]),
   ),
   newReceipts: [],

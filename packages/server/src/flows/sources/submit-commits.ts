@@ -105,7 +105,7 @@ export async function inWaves(
 }
 
 const isDone = ({ decision }: Judged): boolean =>
-  decision.kind === "confirmed" || (decision.kind === "replayed" && !decision.receipt.held);
+  decision.kind === "confirmed" || (decision.kind === "replayed" && !decision.receipt.conflicted);
 
 /** The first commits, as many as touch different records. */
 function independent(commits: readonly CommitRequest[]): readonly CommitRequest[] {

@@ -92,7 +92,7 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
       if (!receipt) return { refusal: refuse("commit_not_found", { param: "clientTxId" }) };
       const { names } = spoken ?? {};
       const text = names ? receiptOut(names, receipt.body, () => undefined) : receipt.body;
-      return { text, ...(receipt.held && { headers: { [headers.held]: "true" } }) };
+      return { text, ...(receipt.conflicted && { headers: { [headers.held]: "true" } }) };
     },
   };
 }
@@ -148,12 +148,12 @@ function answerOf({ decision, body }: Judged): WriteAnswer {
   switch (decision.kind) {
     case "confirmed":
       return { text: body };
-    case "held":
+    case "conflicted":
       return { text: body, headers: { [headers.held]: "true" } };
     case "replayed":
       return {
         text: body,
-        headers: { [headers.replayed]: "true", ...(decision.receipt.held && { [headers.held]: "true" }) },
+        headers: { [headers.replayed]: "true", ...(decision.receipt.conflicted && { [headers.held]: "true" }) },
       };
     case "refused":
       return { refusal: decision.refusal, receipt: body };

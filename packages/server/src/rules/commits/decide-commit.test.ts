@@ -89,15 +89,15 @@ test("[I6] an operation that is only repeated asks for no claim", () => {
     fingerprint: "f",
   };
   expect(outcomeOf(write(state, [named], { id: "ann" }))).toBe("claim_lost");
-  state.receipts.set("user:ann operation op", { fingerprint: "f", body: "", held: false });
+  state.receipts.set("user:ann operation op", { fingerprint: "f", body: "", conflicted: false });
   expect(outcomeOf(write(state, [named], { id: "ann" }))).toBe("confirmed");
 });
 
 test("[C2] any refusal wins over holding", () => {
   const held = update("slide", "s1", { title: "mine" }, { readAt: 1, onStale: "notify" });
-  expect(outcomeOf(write(oneSlide(), [held]))).toBe("held");
+  expect(outcomeOf(write(oneSlide(), [held]))).toBe("conflicted");
   for (const code of codes)
-    expect(outcomeOf(write(oneSlide(), [held, wrongs[code]]))).toBe(code === "stale_context" ? "held" : code);
+    expect(outcomeOf(write(oneSlide(), [held, wrongs[code]]))).toBe(code === "stale_context" ? "conflicted" : code);
   write(oneSlide(), [held]);
   const state = oneSlide();
   write(state, [create("slide", "s2", { title: "a" })]);
@@ -310,7 +310,7 @@ test.each([
   const operations = [create("slide", "s2", { title: "x" })];
   expect(outcomeOf(write(oneSlide(), operations, { reads: [read] }))).toBe(moved ? "stale_context" : "confirmed");
   expect(outcomeOf(write(oneSlide(), operations, { reads: [{ ...read, onStale: "notify" }] }))).toBe(
-    moved ? "held" : "confirmed",
+    moved ? "conflicted" : "confirmed",
   );
   expect(outcomeOf(write(oneSlide(), operations, { reads: [{ ...read, onStale: "overwrite" }] }))).toBe("confirmed");
   if (read.readAt < 2)

@@ -10,14 +10,14 @@ import { checkCommitBytes } from "./commit-bytes.ts";
 import { type CommitOperation, type CommitRequest, recordKey, rowAction, writerOf } from "./commit-request.ts";
 import { at, type DryRun, dryRunCommit } from "./dry-run.ts";
 import { judgeReads } from "./premises.ts";
-import { confirmedReceipt, heldReceipt } from "./receipt.ts";
+import { confirmedReceipt, conflictedReceipt } from "./receipt.ts";
 import { isRepeated, replayOf } from "./replay.ts";
 import type { Decision, TenantState } from "./tenant-state.ts";
 
 /**
  * Judges one commit against its tenant: replay → names → size → scope → payload → claims → positions → exists → stale → premises →
- * record rules → held → unique values and references. Each check up to the positions covers every operation before the
- * next one starts; a dry run of the operations then finds the rest. A refusal takes precedence over a hold.
+ * record rules → conflicts → unique values and references. Each check up to the positions covers every operation before the
+ * next one starts; a dry run of the operations then finds the rest. A refusal takes precedence over a conflict.
  */
 export function decideCommit(state: TenantState, commit: CommitRequest): Decision {
   const { missing, incomplete, ended } = state.values;
@@ -36,9 +36,9 @@ const TOO_LONG: Decision = {
 
 function decide(state: TenantState, commit: CommitRequest): Decision {
   const replay = replayOf(state, commit);
-  // A receipt that held has values of records, and another token of the participant may see less.
-  const isHeld = replay?.kind === "replayed" && replay.receipt.held;
-  const hidden = isHeld ? checkScope(state, commit) : undefined;
+  // The receipt of a conflicted commit has values of records, and another token of the participant may see less.
+  const isConflicted = replay?.kind === "replayed" && replay.receipt.conflicted;
+  const hidden = isConflicted ? checkScope(state, commit) : undefined;
   if (hidden) return { kind: "refused", refusal: hidden };
   if (replay) return replay;
   const refusal =
@@ -53,9 +53,10 @@ function decide(state: TenantState, commit: CommitRequest): Decision {
   const premises = judgeReads(state, commit);
   const refused = dryRun.exists ?? dryRun.stale ?? premises.refusal ?? dryRun.unfit;
   if (refused) return { kind: "refused", refusal: refused };
-  const held = [...dryRun.held, ...premises.held];
-  if (held.length > 0) return { kind: "held", receipt: heldReceipt(commit, state.head.logId, state.head.syncId, held) };
-  // What a held commit leaves is not known yet.
+  const conflicts = [...dryRun.conflicts, ...premises.conflicts];
+  if (conflicts.length > 0)
+    return { kind: "conflicted", receipt: conflictedReceipt(commit, state.head.logId, state.head.syncId, conflicts) };
+  // What a conflicted commit leaves is not known yet.
   const unkept = dryRun.unkept ?? checkLeft(state, commit, dryRun);
   if (unkept) return { kind: "refused", refusal: unkept };
   const { head } = state;

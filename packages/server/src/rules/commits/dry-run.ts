@@ -31,7 +31,7 @@ import {
 import { filledFields } from "./filled-fields.ts";
 import { type Dependent, dependentsOf, MOST_DEPENDENTS, type Restriction } from "./follow-deletes.ts";
 import { isRepeated } from "./replay.ts";
-import { type Collision, judgeStale, policyOf } from "./stale.ts";
+import { judgeStale, policyOf, type StaleConflict } from "./stale.ts";
 import { unreadableData } from "./stored-entry.ts";
 import { type FiledEntry, type NewEntry, newerEntries, type RecordState, type TenantState } from "./tenant-state.ts";
 
@@ -40,7 +40,7 @@ export interface DryRun {
   readonly records: Map<string, RecordState | null>;
   readonly entries: NewEntry[];
   readonly missingIds: string[];
-  readonly held: StaleNotification[];
+  readonly conflicts: StaleNotification[];
   /** Position of an earlier, identical create that this commit repeats. */
   createdAt?: number;
   /** The first id that the server generated for it. */
@@ -63,7 +63,7 @@ export function dryRunCommit(
   commit: CommitRequest,
   breaks: typeof checkRecordRules = checkRecordRules,
 ): DryRun {
-  const dryRun: DryRun = { records: new Map(), entries: [], missingIds: [], held: [], bytes: 0, restrictions: [] };
+  const dryRun: DryRun = { records: new Map(), entries: [], missingIds: [], conflicts: [], bytes: 0, restrictions: [] };
   for (const [index, operation] of commit.operations.entries()) {
     if (isRepeated(state, commit, operation)) continue;
     if (operation.makesId) dryRun.madeId ??= operation.id;
@@ -78,16 +78,16 @@ export function dryRunCommit(
     }
     // Staleness is judged against the state before the commit: an operation does not conflict with operations of the
     // same commit.
-    const collision = dryRun.records.has(key) ? undefined : collisionOf(state, commit, operation, model, before);
-    if (collision && policyOf(operation) === "notify")
-      dryRun.held.push({
+    const conflict = dryRun.records.has(key) ? undefined : conflictOf(state, commit, operation, model, before);
+    if (conflict && policyOf(operation) === "notify")
+      dryRun.conflicts.push({
         object: "stale_notification",
         model: name,
         id: operation.id,
         readAt: operation.readAt ?? 0,
-        ...collision,
+        ...conflict,
       });
-    else if (collision) dryRun.stale ??= at(commit, index, refuse("stale_context"));
+    else if (conflict) dryRun.stale ??= at(commit, index, refuse("stale_context"));
     const remains = before === null && operation.action === "erase" ? remainsOf(state, commit, key) : undefined;
     if (before === null && operation.action !== "create" && !remains) {
       if (!dryRun.missingIds.includes(operation.id)) dryRun.missingIds.push(operation.id);
@@ -234,13 +234,13 @@ function isSameCreate(
   );
 }
 
-function collisionOf(
+function conflictOf(
   state: TenantState,
   commit: CommitRequest,
   operation: CommitOperation,
   model: Model,
   before: RecordState | null,
-): Collision | undefined {
+): StaleConflict | undefined {
   if (operation.readAt === undefined || policyOf(operation) === "overwrite") return undefined;
   const key = recordKey(operation.model, operation.id);
   const newer = newerEntries(state, key, operation.readAt, writerOf(commit), commit.principal.scope);

@@ -30,7 +30,7 @@ test("[C9] a commit that touches a record of an unconfirmed commit is not judged
     commitOf([remove("whole", "a")]),
   );
   expect(outcomes(judged)).toEqual([
-    "held",
+    "conflicted",
     "dependency_blocked",
     "dependency_blocked",
     "dependency_blocked",
@@ -89,9 +89,17 @@ test("[I4] a refusal is not remembered, a held commit is", () => {
   expect(outcomeOf(write(state, [update("slide", "a", { title: "x" }, { readAt: 1 })], sent("stale")))).toBe(
     "stale_context",
   );
-  const held = write(state, [update("slide", "a", { title: "x" }, { readAt: 1, onStale: "notify" })], sent("held"));
-  expect(outcomeOf(held)).toBe("held");
-  const again = write(state, [update("slide", "a", { title: "x" }, { readAt: 1, onStale: "notify" })], sent("held"));
+  const held = write(
+    state,
+    [update("slide", "a", { title: "x" }, { readAt: 1, onStale: "notify" })],
+    sent("conflicted"),
+  );
+  expect(outcomeOf(held)).toBe("conflicted");
+  const again = write(
+    state,
+    [update("slide", "a", { title: "x" }, { readAt: 1, onStale: "notify" })],
+    sent("conflicted"),
+  );
   expect(outcomeOf(again)).toBe("replayed");
   expect(again.body).toEqual(held.body);
 });
@@ -104,7 +112,7 @@ test("[I4] a held commit that is sent again still blocks what was built on it", 
     idempotencyKey: "k",
   });
   const next = commitOf([update("slide", "a", { order: 3 })]);
-  expect(outcomes(written(state, held, next))).toEqual(["held", "dependency_blocked"]);
+  expect(outcomes(written(state, held, next))).toEqual(["conflicted", "dependency_blocked"]);
   expect(outcomes(written(state, held, next))).toEqual(["replayed", "dependency_blocked"]);
 });
 
@@ -205,7 +213,7 @@ test("[S13] the current values in a receipt have 1 MiB, and what does not fit is
   write(state, [update("slide", "large2", { notes: "short" })], { id: "bob" });
   const judged = write(state, ids.map(stale));
   const { notifications } = JSON.parse(judged.body);
-  expect(outcomeOf(judged)).toBe("held");
+  expect(outcomeOf(judged)).toBe("conflicted");
   expect(notifications).toHaveLength(3);
   expect(notifications[0]).toMatchObject({ currentValues: { notes: LARGE } });
   expect(notifications[0]).not.toHaveProperty("currentValuesOmitted");
@@ -219,7 +227,7 @@ test("[C22] from the first commit on whose receipt does not fit into 4 MiB, no c
   const head = state.head.syncId;
   const kept = state.newReceipts.length;
   const judged = written(state, ...ids.map((id) => commitOf([stale(id)])), commitOf([create("slide", "new", {})]));
-  expect(outcomes(judged)).toEqual([...Array(5).fill("held"), ...Array(4).fill("answer_too_large")]);
+  expect(outcomes(judged)).toEqual([...Array(5).fill("conflicted"), ...Array(4).fill("answer_too_large")]);
   expect(judged.reduce((sum, { body }) => sum + body.length, 0)).toBeLessThan(4 * 1_048_576);
   expect(state.head.syncId).toBe(head);
   expect(state.newReceipts.length - kept).toBe(5);
@@ -230,7 +238,7 @@ test("[C22] a bulk that is judged in several rounds has the same bound", () => {
   const commits = ids.map((id) => commitOf([stale(id)]));
   const first = judgeInOrder(state, commits.slice(0, 4));
   expect(outcomes(judgeInOrder(state, commits, first))).toEqual([
-    ...Array(5).fill("held"),
+    ...Array(5).fill("conflicted"),
     ...Array(3).fill("answer_too_large"),
   ]);
 });
@@ -243,7 +251,7 @@ test("[B11] a commit whose receipt does not fit beside the answers in flight is 
   const none = judgeInOrder(state, [commitOf([create("slide", "newer", {})])], [], { ...room, inFlight: -1 });
   expect(outcomes(none)).toEqual(["confirmed"]);
   const again = judgeInOrder(state, [commitOf(ids.map(stale))], [], { ...room, inFlight: 2_000_000 });
-  expect(outcomes(again)).toEqual(["held"]);
+  expect(outcomes(again)).toEqual(["conflicted"]);
 });
 
 test("[C22] a receipt that is repeated counts like a new one", () => {

@@ -111,7 +111,7 @@ export const conclude = (
 
 function apply(state: TenantState, judged: Judged): Judged {
   if (isConfirmed(judged.decision)) applyCommit(state, judged);
-  if (judged.decision.kind === "held") hold(state, judged);
+  if (judged.decision.kind === "conflicted") countReturned(state, judged);
   return judged;
 }
 
@@ -120,14 +120,14 @@ export function judgedAs(commit: CommitRequest, decision: Decision): Judged {
   return { commit, decision, body, bytes: answerBytes(decision, body) };
 }
 
-/** A replay of a held receipt is no more confirmed than the original. */
+/** A replay of a conflicted receipt is no more confirmed than the original. */
 const isConfirmed = (decision: Decision): boolean =>
-  decision.kind === "confirmed" || (decision.kind === "replayed" && !decision.receipt.held);
+  decision.kind === "confirmed" || (decision.kind === "replayed" && !decision.receipt.conflicted);
 
 function bodyOf(commit: CommitRequest, decision: Decision): string {
   switch (decision.kind) {
     case "confirmed":
-    case "held":
+    case "conflicted":
       return JSON.stringify(decision.receipt);
     case "replayed":
       return decision.receipt.body;
@@ -142,7 +142,8 @@ function applyCommit(state: TenantState, judged: Judged): void {
   remember(state, judged);
 }
 
-function hold(state: TenantState, judged: Judged): void {
+/** Its receipt has values of records. */
+function countReturned(state: TenantState, judged: Judged): void {
   state.bytes.used += judged.body.length;
   remember(state, judged);
 }
@@ -173,23 +174,27 @@ function append(state: TenantState, commit: CommitRequest, entry: NewEntry): voi
 
 function remember(state: TenantState, { commit, decision, body }: Judged): void {
   const { writtenBy: participant } = writerOf(commit);
-  if (decision.kind !== "confirmed" && decision.kind !== "held") return;
-  const held = decision.kind === "held";
+  if (decision.kind !== "confirmed" && decision.kind !== "conflicted") return;
+  const conflicted = decision.kind === "conflicted";
   const { fingerprint } = commit;
   for (const name of namesOf(commit))
-    addReceipt(state, { participant, name, fingerprint, kept: keptReceipt(body, name, decision.receipt), held }, body);
-  if (held) return;
+    addReceipt(
+      state,
+      { participant, name, fingerprint, kept: keptReceipt(body, name, decision.receipt), conflicted },
+      body,
+    );
+  if (conflicted) return;
   const keyed = commit.operations.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
   const own = new Map(keyed.map(({ idempotencyKey = "", fingerprint = "" }) => [idempotencyKey, fingerprint]));
   for (const [key, fingerprint] of own)
-    addReceipt(state, { participant, name: operationKeyName(key), fingerprint, kept: null, held }, "");
+    addReceipt(state, { participant, name: operationKeyName(key), fingerprint, kept: null, conflicted }, "");
 }
 
 /** If the operation's key already has a receipt, the operation is a repetition and the older receipt stays. */
 function addReceipt({ receipts, newReceipts }: TenantState, receipt: NewReceipt, body: string): void {
   const key = receiptKey(receipt.participant, receipt.name);
   if (receipts.has(key)) return;
-  receipts.set(key, { fingerprint: receipt.fingerprint, body, held: receipt.held });
+  receipts.set(key, { fingerprint: receipt.fingerprint, body, conflicted: receipt.conflicted });
   newReceipts.push(receipt);
 }
 

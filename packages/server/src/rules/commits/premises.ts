@@ -4,18 +4,18 @@ import { organizationGroup } from "../schema/sync-group.ts";
 import type { Scope } from "../tokens/participant.ts";
 import { may } from "../tokens/scope.ts";
 import { type CommitRequest, recordKey, writerOf } from "./commit-request.ts";
-import { type Collision, judgePremise, policyOf, type Writer } from "./stale.ts";
+import { judgePremise, policyOf, type StaleConflict, type Writer } from "./stale.ts";
 import { type GroupHead, newerEntries, newestOfOthers, type TenantState, writerName } from "./tenant-state.ts";
 
 export interface Premises {
-  readonly held: readonly StaleNotification[];
+  readonly conflicts: readonly StaleNotification[];
   readonly refusal?: Refusal;
 }
 
 /** Judges the `reads` of a batch: if a premise has moved, its policy applies to the whole batch. */
 export function judgeReads(state: TenantState, commit: CommitRequest): Premises {
-  if (commit.reads.length === 0) return { held: [] };
-  const held: StaleNotification[] = [];
+  if (commit.reads.length === 0) return { conflicts: [] };
+  const conflicts: StaleNotification[] = [];
   const writer = writerOf(commit);
   const { scope } = commit.principal;
   for (const [index, read] of commit.reads.entries()) {
@@ -25,10 +25,10 @@ export function judgeReads(state: TenantState, commit: CommitRequest): Premises 
       read.group === undefined
         ? rowPremise(state, read, writer, scope)
         : groupPremise(state, read, read.group, writer, scope);
-    if (notice && policy === "notify") held.push(notice);
-    else if (notice) return { held, refusal: refuse("stale_context", { param: `reads[${index}]` }) };
+    if (notice && policy === "notify") conflicts.push(notice);
+    else if (notice) return { conflicts, refusal: refuse("stale_context", { param: `reads[${index}]` }) };
   }
-  return { held };
+  return { conflicts };
 }
 
 /** The head for a group premise. The organization's group covers the whole log. */
@@ -46,22 +46,22 @@ function rowPremise(
   const key = recordKey(model, id);
   const record = state.records.get(key);
   const newer = newerEntries(state, key, read.readAt, writer, scope);
-  const collision =
+  const conflict =
     (newer.length > 0 ? judgePremise(read.fields, record?.data, newer) : undefined) ??
     (record ? undefined : goneUnseen(state, read));
   return (
-    collision && {
+    conflict && {
       object: "stale_notification",
       model: state.models.get(model)?.name ?? model,
       id,
       readAt: read.readAt,
-      ...collision,
+      ...conflict,
     }
   );
 }
 
 /** The record is missing and the log is trimmed beyond `readAt`, so a deletion after `readAt` cannot be ruled out. */
-function goneUnseen(state: TenantState, { readAt, fields = [] }: Read): Collision | undefined {
+function goneUnseen(state: TenantState, { readAt, fields = [] }: Read): StaleConflict | undefined {
   const { trimmedTo } = state.head;
   return readAt < trimmedTo
     ? { writtenBy: "", observedSyncId: trimmedTo, conflictingFields: [...fields], currentValues: {} }

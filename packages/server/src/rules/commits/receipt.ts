@@ -31,10 +31,10 @@ export function confirmedReceipt(
 }
 
 /**
- * A held commit wrote nothing. Its receipt lists what has changed, so that the author can decide again. Current values
+ * A conflicted commit wrote nothing. Its receipt lists what has changed, so that the author can decide again. Current values
  * that do not fit are left out: a commit of a few kilobytes can name many large records.
  */
-export function heldReceipt(
+export function conflictedReceipt(
   commit: CommitRequest,
   logId: string,
   lastSyncId: number,

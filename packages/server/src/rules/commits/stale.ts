@@ -46,7 +46,7 @@ export const mayBeStale = (
 ): boolean => write.readAt !== undefined && policyOf(write) !== "overwrite" && hasMoved(record, write.readAt);
 
 /** A conflict: the fields of a StaleNotification that come from the log. */
-export type Collision = Pick<StaleNotification, "writtenBy" | "observedSyncId" | "conflictingFields"> &
+export type StaleConflict = Pick<StaleNotification, "writtenBy" | "observedSyncId" | "conflictingFields"> &
   Required<Pick<StaleNotification, "currentValues">>;
 
 export interface StaleQuestion {
@@ -62,7 +62,7 @@ export interface StaleQuestion {
 }
 
 /** Whether this write would overwrite changes that its author has not seen. */
-export function judgeStale({ action, data, changes, conflict, row, newer }: StaleQuestion): Collision | undefined {
+export function judgeStale({ action, data, changes, conflict, row, newer }: StaleQuestion): StaleConflict | undefined {
   const newest = newer.at(-1);
   if (!newest) return undefined;
   if (action === "delete" && row === undefined) return undefined;
@@ -95,7 +95,7 @@ export function judgePremise(
   fields: readonly string[] | undefined,
   row: JsonObject | undefined,
   newer: readonly PastEntry[],
-): Collision | undefined {
+): StaleConflict | undefined {
   const relevant =
     fields === undefined
       ? newer

@@ -62,7 +62,7 @@ export interface StoredReceipt {
   readonly fingerprint: string;
   /** The receipt as it was sent, byte for byte. */
   readonly body: string;
-  readonly held: boolean;
+  readonly conflicted: boolean;
 }
 
 /** A receipt as it is in the database: see short-receipt.ts. */
@@ -70,7 +70,7 @@ export interface KeptReceipt {
   readonly fingerprint: string;
   /** Null: the key of a single operation has no receipt, and is only marked as done. */
   readonly kept: string | null;
-  readonly held: boolean;
+  readonly conflicted: boolean;
 }
 
 /** A receipt to keep, with the name that it is kept under. */
@@ -95,7 +95,7 @@ export interface ByteBounds {
 export interface RoundBytes extends ByteBounds {
   /** The commit whose values are read first. If a value of it is missing, it is too large for any round. */
   readonly first: CommitRequest | undefined;
-  /** JSON bytes written, or returned to a held commit, so far. */
+  /** JSON bytes written, or returned to a conflicted commit, so far. */
   used: number;
 }
 
@@ -252,10 +252,10 @@ export interface NewEntry {
   readonly text: string | null;
 }
 
-/** The decision about one commit. Only `confirmed` and `held` leave a receipt. */
+/** The decision about one commit. Only `confirmed` and `conflicted` leave a receipt. */
 export type Decision =
   | { readonly kind: "confirmed"; readonly receipt: CommitReceipt; readonly entries: readonly NewEntry[] }
-  | { readonly kind: "held"; readonly receipt: CommitReceipt }
+  | { readonly kind: "conflicted"; readonly receipt: CommitReceipt }
   | { readonly kind: "replayed"; readonly receipt: StoredReceipt }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
