@@ -102,6 +102,6 @@ test("[O4] [I1] receipts of version 0.1 are found by their names, as they were",
   const { text, values, read } = loadReceipts([...written, { tenant: 2, participant: "system:key_1", name: "key-1" }]);
   const { rows } = await client.query({ text, values: [...values] });
   expect(read(rows, "SELECT")).toEqual(
-    written.map((name, i) => ({ ...name, fingerprint, kept: i === 2 ? null : body, held: false })),
+    written.map((name, i) => ({ ...name, fingerprint, kept: i === 2 ? null : body, conflicted: false })),
   );
 });

@@ -62,7 +62,7 @@ test("[O10] [I10] a dump of version 1 is restored: its receipts are found by the
   const { organization } = await restoreOrganization(target, [], each(older), { newId: false });
   const restored = (await tenantOf(target, organization, true)) as number;
   const found = await readCommit(target)(restored, 'agent:a"\\b', 'k"\\,1');
-  expect(found).toMatchObject({ body, fingerprint, held: false });
+  expect(found).toMatchObject({ body, fingerprint, conflicted: false });
   expect(await readCommit(target)(restored, "system:key_1", "plain")).toMatchObject({ body, fingerprint });
   expect(await readCommit(target)(restored, "system:key_1", 'k"\\,1')).toBe(undefined);
 });
