@@ -1,4 +1,6 @@
 import type { JsonObject, Model, Operation } from "@holdfast/sdk/protocol";
+import { claimsRound } from "../rules/claims/claims-round.ts";
+import { CLAIMS } from "../rules/claims/claims-state.ts";
 import type { CommitOperation, CommitRequest } from "../rules/commits/commit-request.ts";
 import { judgeInOrder } from "../rules/commits/judge-commits.ts";
 import { NO_VALUES, recordValues } from "../rules/commits/record-values.ts";
@@ -40,13 +42,15 @@ export const emptyTenant = (models: Readonly<Record<string, Model>> = MODELS): T
   authors: new Map(),
   receipts: new Map(),
   newReceipts: [],
-  claims: new Map(),
-  waits: [],
-  revokedTokens: new Set(),
-  claimsHeld: new Map(),
-  claimChange: 0,
-  claimCount: 0,
-  changedClaims: new Map(),
+  modules: new Map([
+    [
+      CLAIMS,
+      claimsRound({
+        ...{ queues: new Map(), waits: [], revokedTokens: new Set(), held: new Map() },
+        ...{ change: 0, count: 0, changed: new Map() },
+      }),
+    ],
+  ]),
   intents: {
     reserved: new Set(),
     open: new Set(),

@@ -1,4 +1,4 @@
-import type { ChangedClaim } from "../../rules/commits/tenant-state.ts";
+import type { ChangedClaim } from "../../rules/claims/claims-state.ts";
 import type { RecordName } from "../commits/records.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";

@@ -10,6 +10,7 @@ import type { Pipe } from "../../db/connection/pipe.ts";
 import { commit as commitTransaction, type Statement } from "../../db/connection/statement.ts";
 import { eraseRecords, holdOffCopies } from "../../db/log/erase.ts";
 import { loadSchema } from "../../db/schema/model-schemas.ts";
+import { claimsOf } from "../../rules/claims/claims-state.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import { type Judged, lookupFor } from "../../rules/commits/judge-commits.ts";
 import { judgedAgain, judgementTime } from "../../rules/commits/judgement-time.ts";
@@ -134,7 +135,7 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
   const answers = jobs.map((job) => outcomes.get(job));
   const lost = jobs[answers.indexOf(undefined)];
   if (lost) throw new TenantElsewhere(tenantOf(lost));
-  const claimed = tenants.filter(({ state }) => state.changedClaims.size > 0);
+  const claimed = tenants.filter(({ state }) => claimsOf(state).changed.size > 0);
   return {
     outcomes: answers as readonly RoundAnswer[],
     batches: tenants.map(({ batch }) => batch).filter(({ entries }) => entries.length > 0),
@@ -143,13 +144,10 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
     claims: claimed.length > 0 ? [saveChanged(claimed)] : [],
     values: changedValues(tenants),
     intents: intentChanges(jobs, answers as readonly RoundAnswer[]),
-    heads: tenants.map(({ state: { head, now, claimChange, claimCount }, batch: { tenant } }) => ({
-      ...head,
-      tenant,
-      now,
-      claimChange,
-      claims: claimCount,
-    })),
+    heads: tenants.map(({ state, batch: { tenant } }) => {
+      const { change: claimChange, count: claims } = claimsOf(state);
+      return { ...state.head, tenant, now: state.now, claimChange, claims };
+    }),
     pipe,
   };
 }
@@ -170,12 +168,12 @@ function changedValues(tenants: readonly JudgedTenant[]): Statement<void>[] {
 const saveChanged = (tenants: readonly JudgedTenant[]): Statement<void> =>
   saveClaims(
     tenants.flatMap(({ state, batch: { tenant } }) =>
-      [...state.changedClaims.values()].map((changed) => ({ ...changed, tenant })),
+      [...claimsOf(state).changed.values()].map((changed) => ({ ...changed, tenant })),
     ),
     tenants.map(({ state, batch: { tenant } }) => ({
       tenant,
-      claimChange: state.claimChange,
-      claims: state.claimCount,
+      claimChange: claimsOf(state).change,
+      claims: claimsOf(state).count,
     })),
   );
 

@@ -7,6 +7,8 @@ import { loadAuthors } from "../../db/log/log.ts";
 import { lockTokens, readEndedTokens } from "../../db/tokens/scoped-tokens.ts";
 import { type ClaimQueue, holderName } from "../../rules/claims/claim.ts";
 import type { AcquireClaim } from "../../rules/claims/claim-order.ts";
+import { claimsRound } from "../../rules/claims/claims-round.ts";
+import { CLAIMS, type ClaimsState } from "../../rules/claims/claims-state.ts";
 import { type CommitRequest, recordKey } from "../../rules/commits/commit-request.ts";
 import { lookupFor } from "../../rules/commits/judge-commits.ts";
 import { NO_VALUES, recordValues } from "../../rules/commits/record-values.ts";
@@ -49,9 +51,7 @@ export const emptyTenantAt = (
 ): TenantState =>
   tenantState(head, organizationOf(jobs), schema, NOTHING_FOUND, {
     ...sizes,
-    claimsHeld: new Map(),
-    waits: [],
-    revokedTokens: new Set(),
+    modules: modulesAt(head, [], { held: new Map(), waits: [], revokedTokens: new Set() }),
   });
 
 /**
@@ -67,12 +67,12 @@ export async function tenantAt(
   loaded: Loaded,
 ): Promise<TenantState> {
   const asked = {
-    ...sizes,
     waits: await waitsFor(pipe, head.tenant, jobs, loaded),
-    claimsHeld: await claimsHeld(pipe, head, jobs),
+    held: await claimsHeld(pipe, head, jobs),
     revokedTokens: await revokedTokens(pipe, jobs),
   };
-  const state = tenantState(head, organizationOf(jobs), schema, loaded, asked);
+  const modules = modulesAt(head, inTenant(head.tenant, loaded.entries), asked);
+  const state = tenantState(head, organizationOf(jobs), schema, loaded, { ...sizes, modules });
   await lookUp(pipe, head.tenant, state, commitsOf(jobs));
   return state;
 }
@@ -148,14 +148,8 @@ const tenantState = (
   head: LockedHead,
   organization: string,
   schema: LiveSchema,
-  { receipts, records, groups, entries, tables, intents, values }: Omit<Loaded, "heads">,
-  {
-    recordBytes,
-    bytes,
-    claimsHeld,
-    waits,
-    revokedTokens,
-  }: Pick<TenantState, "recordBytes" | "bytes" | "claimsHeld" | "waits" | "revokedTokens">,
+  { receipts, records, groups, tables, intents, values }: Omit<Loaded, "heads">,
+  { recordBytes, bytes, modules }: Pick<TenantState, "recordBytes" | "bytes" | "modules">,
 ): TenantState => ({
   organization,
   models: schema.models,
@@ -175,13 +169,7 @@ const tenantState = (
     ]),
   ),
   newReceipts: [],
-  claims: entriesByRecord(inTenant(head.tenant, entries)),
-  waits,
-  revokedTokens,
-  claimsHeld: new Map(claimsHeld),
-  claimChange: head.claimChange,
-  claimCount: head.claims,
-  changedClaims: new Map(),
+  modules,
   tables,
   intents: {
     reserved: new Set(inTenant(head.tenant, intents.reserved).map(({ key }) => key)),
@@ -189,6 +177,26 @@ const tenantState = (
     listed: new Set(inTenant(head.tenant, intents.listed).map(({ model }) => model)),
   },
 });
+
+/** What the modules know of a tenant in a round. */
+const modulesAt = (
+  head: LockedHead,
+  claims: ClaimQueue,
+  { held, ...known }: Pick<ClaimsState, "held" | "waits" | "revokedTokens">,
+): TenantState["modules"] =>
+  new Map([
+    [
+      CLAIMS,
+      claimsRound({
+        ...known,
+        held: new Map(held),
+        queues: entriesByRecord(claims),
+        change: head.claimChange,
+        count: head.claims,
+        changed: new Map(),
+      }),
+    ],
+  ]);
 
 function entriesByRecord(claims: ClaimQueue): Map<string, ClaimQueue> {
   const entries = new Map<string, ClaimQueue>();

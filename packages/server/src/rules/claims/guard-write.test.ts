@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { create, emptyTenant, NOW, outcomeOf, remove, update, write } from "../../testing/tenant.ts";
 import type { ClaimState } from "./claim.ts";
+import { claimsOf } from "./claims-state.ts";
 
 const now = Date.parse(NOW);
 const held = (rest: Partial<ClaimState> = {}): ClaimState => ({
@@ -32,7 +33,7 @@ const tenant = (...claims: ClaimState[]) => {
   const state = emptyTenant();
   write(state, [create("slide", "s1", { title: "a", deckId: "d" })], { id: "ann" });
   write(state, [create("slide", "s2", {})], { id: "ann" });
-  state.claims.set("slide/s1", claims);
+  claimsOf(state).queues.set("slide/s1", claims);
   return state;
 };
 const title = update("slide", "s1", { title: "b" });
@@ -96,7 +97,7 @@ test("[A15] a deletion ends the claims on its record, in its own round", () => {
     held({ id: "claim_2", participant: "user:bob", status: "queued", expiresAt: null, fence: null }),
   );
   expect(outcomeOf(write(state, [remove("slide", "s1")], { id: "ann" }))).toBe("confirmed");
-  expect(state.claims.get("slide/s1")).toEqual([]);
-  expect([...state.changedClaims.values()].map(({ claim }) => claim.status)).toEqual(["canceled", "canceled"]);
+  expect(claimsOf(state).queues.get("slide/s1")).toEqual([]);
+  expect([...claimsOf(state).changed.values()].map(({ claim }) => claim.status)).toEqual(["canceled", "canceled"]);
   expect(outcomeOf(write(state, [create("slide", "s1", { title: "new" })], { id: "bob" }))).toBe("confirmed");
 });

@@ -1,5 +1,4 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
-import { guardWrite } from "../claims/guard-write.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { checkGroups } from "../schema/sync-group.ts";
 import { checkAttached } from "../tables/check-attached.ts";
@@ -7,15 +6,15 @@ import { checkPayload, writesNothing } from "./check-payload.ts";
 import { checkScope } from "./check-scope.ts";
 import { checkValues } from "./check-values.ts";
 import { checkCommitBytes } from "./commit-bytes.ts";
-import { type CommitOperation, type CommitRequest, recordKey, rowAction, writerOf } from "./commit-request.ts";
+import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "./commit-request.ts";
 import { at, type DryRun, dryRunCommit } from "./dry-run.ts";
 import { judgeReads } from "./premises.ts";
 import { confirmedReceipt, conflictedReceipt } from "./receipt.ts";
 import { isRepeated, replayOf } from "./replay.ts";
-import type { Decision, TenantState } from "./tenant-state.ts";
+import { type Decision, judgeByModules, type TenantState } from "./tenant-state.ts";
 
 /**
- * Judges one commit against its tenant: replay → names → size → scope → payload → claims → positions → exists → stale → premises →
+ * Judges one commit against its tenant: replay → names → size → scope → payload → modules → positions → exists → stale → premises →
  * record rules → conflicts → unique values and references. Each check up to the positions covers every operation before the
  * next one starts; a dry run of the operations then finds the rest. A refusal takes precedence over a conflict.
  */
@@ -46,7 +45,7 @@ function decide(state: TenantState, commit: CommitRequest): Decision {
     checkCommitBytes(state, commit) ??
     checkScope(state, commit) ??
     checkPayloads(state, commit) ??
-    checkClaims(state, commit) ??
+    checkModules(state, commit) ??
     checkPositions(state, commit);
   if (refusal) return { kind: "refused", refusal };
   const dryRun = dryRunCommit(state, commit);
@@ -108,16 +107,9 @@ function checkOperation(state: TenantState, commit: CommitRequest, operation: Co
   return table && checkAttached(operation, declared.name, table);
 }
 
-function checkClaims(state: TenantState, commit: CommitRequest): Refusal | undefined {
-  const writer = writerOf(commit).writtenBy;
-  const now = Date.parse(state.now);
+function checkModules(state: TenantState, commit: CommitRequest): Refusal | undefined {
   for (const [index, operation] of commit.operations.entries()) {
-    const queue = state.claims.get(recordKey(operation.model, operation.id)) ?? [];
-    const isBound = operation.claim !== undefined || operation.fenceToken !== undefined;
-    if (!isBound && queue.length === 0) continue;
-    if (isRepeated(state, commit, operation)) continue;
-    const declaredName = state.models.get(operation.model)?.name ?? operation.model;
-    const refusal = guardWrite(queue, writer, operation, { declaredName, now });
+    const refusal = judgeByModules(state, commit, operation);
     if (refusal) return at(commit, index, refusal);
   }
   return undefined;

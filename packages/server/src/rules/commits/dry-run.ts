@@ -11,7 +11,6 @@ import {
   type StaleNotification,
   type Verb,
 } from "@holdfast/sdk/protocol";
-import { guardWrite } from "../claims/guard-write.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { groupsOf } from "../schema/sync-group.ts";
 import { isVisible, isWithin } from "../tokens/scope.ts";
@@ -33,7 +32,14 @@ import { type Dependent, dependentsOf, MOST_DEPENDENTS, type Restriction } from 
 import { isRepeated } from "./replay.ts";
 import { judgeStale, policyOf, type StaleConflict } from "./stale.ts";
 import { unreadableData } from "./stored-entry.ts";
-import { type FiledEntry, type NewEntry, newerEntries, type RecordState, type TenantState } from "./tenant-state.ts";
+import {
+  type FiledEntry,
+  judgeByModules,
+  type NewEntry,
+  newerEntries,
+  type RecordState,
+  type TenantState,
+} from "./tenant-state.ts";
 
 /** A dry run of the commit: what it would write, and the reasons against it. */
 export interface DryRun {
@@ -180,12 +186,9 @@ function changeDependent(
   dryRun: DryRun,
   { operation, before }: Dependent,
 ): Refusal | undefined {
-  const { name, model } = state.models.get(operation.model) as { name: string; model: Model };
+  const { model } = state.models.get(operation.model) as { model: Model };
   const key = recordKey(operation.model, operation.id);
-  const claimed = guardWrite(state.claims.get(key) ?? [], writerOf(commit).writtenBy, operation, {
-    declaredName: name,
-    now: Date.parse(state.now),
-  });
+  const claimed = judgeByModules(state, commit, operation);
   if (!claimed) return write(state, commit, dryRun, operation, { key, before, model, remains: undefined });
   return isVisible(commit.principal.scope, operation.model, before.groups)
     ? claimed

@@ -1,4 +1,3 @@
-import { advanceClaims } from "../claims/judge-claim.ts";
 import { refuse } from "../refusal.ts";
 import { AMPLE_ROOM, type AnswerRoom, answerBytes, fullFor, noRoom } from "./answer-room.ts";
 import { isForLater } from "./commit-bytes.ts";
@@ -155,7 +154,7 @@ function append(state: TenantState, commit: CommitRequest, entry: NewEntry): voi
   const name = writerName(writer);
   state.records.set(key, entry.after);
   noteValues(state.values, entry);
-  if (entry.after === null) advanceClaims(state, key);
+  for (const module of state.modules.values()) module.applied?.(state, entry);
   state.authors.set(entry.syncId, { model: entry.model, id: entry.id, writtenBy: writer.writtenBy });
   const filed = {
     syncId: entry.syncId,

@@ -1,12 +1,10 @@
 import type { CommitReceipt, JsonObject, Verb } from "@holdfast/sdk/protocol";
-import type { ClaimQueue, ClaimState } from "../claims/claim.ts";
-import type { Wait } from "../claims/wait-graph.ts";
 import type { Refusal } from "../refusal.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import type { AttachedTable } from "../tables/attached-table.ts";
 import type { Scope } from "../tokens/participant.ts";
 import { isWithin } from "../tokens/scope.ts";
-import type { CommitRequest } from "./commit-request.ts";
+import type { CommitOperation, CommitRequest } from "./commit-request.ts";
 import type { RecordValues } from "./record-values.ts";
 import { hasMoved, isOwn, type PastEntry, type Writer } from "./stale.ts";
 
@@ -126,20 +124,8 @@ export interface TenantState {
   readonly receipts: Map<string, StoredReceipt>;
   /** The receipts that the round adds; `receipts` has them too. */
   readonly newReceipts: NewReceipt[];
-  /** By `recordKey`: the claims that have not ended. */
-  readonly claims: Map<string, ClaimQueue>;
-  /** The wait graph of other records, as far as a new claimant may close a cycle in it. */
-  readonly waits: readonly Wait[];
-  /** By participant: the number of claims that have not ended. Filled only if the limit is near. */
-  readonly claimsHeld: Map<string, number>;
-  /** Tokens that request claims and were revoked since they were checked. */
-  readonly revokedTokens: ReadonlySet<string>;
-  /** The last number used for a claim change or a fence. */
-  claimChange: number;
-  /** Number of claims of the tenant that have not ended. */
-  claimCount: number;
-  /** By claim id: the claims that the round changed. */
-  readonly changedClaims: Map<string, ChangedClaim>;
+  /** By name, in the order in which they are asked: what modules know of the tenant, and what they say of commits. */
+  readonly modules: ReadonlyMap<string, RoundModule>;
   /** Only in rounds that can write attached tables. */
   readonly tables?: TenantTables | undefined;
   /** What waits for the sources of some models: see source-intent.ts. */
@@ -166,9 +152,25 @@ export interface TenantTables {
   settle(state: TenantState, commit: CommitRequest, decision: Decision): Decision | "later";
 }
 
-export interface ChangedClaim {
-  readonly claim: ClaimState;
-  readonly change: number;
+/** A module in the judgement of one tenant's round. It belongs to that round alone, like the state. */
+export interface RoundModule {
+  /** Refuses an operation whose payload is right. Also asked about what a delete changes in other records. */
+  judge?(state: TenantState, commit: CommitRequest, operation: CommitOperation): Refusal | undefined;
+  /** A commit was confirmed, and this entry of it is in the state. */
+  applied?(state: TenantState, entry: NewEntry): void;
+}
+
+/** What the modules say of an operation, the first of them that refuses it. */
+export function judgeByModules(
+  state: TenantState,
+  commit: CommitRequest,
+  operation: CommitOperation,
+): Refusal | undefined {
+  for (const module of state.modules.values()) {
+    const refusal = module.judge?.(state, commit, operation);
+    if (refusal) return refusal;
+  }
+  return undefined;
 }
 
 export const receiptKey = (participant: string, name: string): string => `${participant} ${name}`;
