@@ -4,8 +4,9 @@ import { CLAIMS } from "../rules/claims/claims-state.ts";
 import type { CommitOperation, CommitRequest } from "../rules/commits/commit-request.ts";
 import { judgeInOrder } from "../rules/commits/judge-commits.ts";
 import { NO_VALUES, recordValues } from "../rules/commits/record-values.ts";
-import type { TenantState } from "../rules/commits/tenant-state.ts";
+import type { RoundModule, TenantState } from "../rules/commits/tenant-state.ts";
 import { declaredValues } from "../rules/schema/declared-values.ts";
+import { SOURCES, type TenantIntents } from "../rules/sources/tenant-intents.ts";
 import { scopeOf } from "../rules/tokens/scope.ts";
 
 /** Models for tests of the rules: a slide in its deck's group, and one that is judged as a whole. */
@@ -42,7 +43,7 @@ export const emptyTenant = (models: Readonly<Record<string, Model>> = MODELS): T
   authors: new Map(),
   receipts: new Map(),
   newReceipts: [],
-  modules: new Map([
+  modules: new Map<string, RoundModule>([
     [
       CLAIMS,
       claimsRound({
@@ -50,12 +51,13 @@ export const emptyTenant = (models: Readonly<Record<string, Model>> = MODELS): T
         ...{ change: 0, count: 0, changed: new Map() },
       }),
     ],
+    [SOURCES, intents({ listed: new Set(Object.keys(models).map((name) => name.toLowerCase())) })],
   ]),
-  intents: {
-    reserved: new Set(),
-    open: new Set(),
-    listed: new Set(Object.keys(models).map((name) => name.toLowerCase())),
-  },
+});
+
+export const intents = (known: Partial<TenantIntents>): RoundModule & TenantIntents => ({
+  ...{ reserved: new Set<string>(), open: new Set<string>(), listed: new Set<string>() },
+  ...known,
 });
 
 export interface Who {

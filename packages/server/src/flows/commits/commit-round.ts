@@ -18,6 +18,7 @@ import { isMissing } from "../../rules/commits/record-values.ts";
 import { storedEntry } from "../../rules/commits/stored-entry.ts";
 import type { NewEntry, TenantState } from "../../rules/commits/tenant-state.ts";
 import { valueTexts } from "../../rules/schema/declared-values.ts";
+import { TABLES } from "../../rules/tables/tenant-tables.ts";
 import type { LiveSchema, SchemaCache } from "../schema/schema-cache.ts";
 import { commitsOf, type Job, tenantOf } from "./job.ts";
 import { intentChanges, judgeJob } from "./judge-job.ts";
@@ -126,7 +127,7 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
   const outcomes = new Map<Job, RoundAnswer>();
   const tenants = found.map(({ tenant, jobs: own, schema, state }) => {
     const from = state.head.syncId;
-    const isElsewhere = schema.hasTables && !state.tables && !own.some(({ captured }) => captured);
+    const isElsewhere = schema.hasTables && !state.modules.has(TABLES) && !own.some(({ captured }) => captured);
     for (const job of own) outcomes.set(job, isElsewhere ? "has tables" : judgeJob(state, job, schema.hasSources));
     const judged = own.flatMap((job) => judgedNow(job, outcomes.get(job)));
     const entries = savedEntries(tenant, state, judged);

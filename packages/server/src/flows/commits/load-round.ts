@@ -25,8 +25,9 @@ import {
   writerOf,
 } from "../../rules/commits/commit-request.ts";
 import type { FoundValues } from "../../rules/commits/record-values.ts";
-import type { ByteBounds, TenantTables } from "../../rules/commits/tenant-state.ts";
+import type { ByteBounds } from "../../rules/commits/tenant-state.ts";
 import { reservedKeys } from "../../rules/sources/source-intent.ts";
+import type { TenantTables } from "../../rules/tables/tenant-tables.ts";
 import { commitsOf, type Job, tenantOf } from "./job.ts";
 
 /** The result of the first round trip. Everything is read under the heads' locks. */

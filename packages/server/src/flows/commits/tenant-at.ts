@@ -13,9 +13,17 @@ import { type CommitRequest, recordKey } from "../../rules/commits/commit-reques
 import { lookupFor } from "../../rules/commits/judge-commits.ts";
 import { NO_VALUES, recordValues } from "../../rules/commits/record-values.ts";
 import { sentReceipt } from "../../rules/commits/short-receipt.ts";
-import { type FiledEntry, type RoundBytes, receiptKey, type TenantState } from "../../rules/commits/tenant-state.ts";
+import {
+  type FiledEntry,
+  type RoundBytes,
+  type RoundModule,
+  receiptKey,
+  type TenantState,
+} from "../../rules/commits/tenant-state.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { presentFields } from "../../rules/schema/schema-change.ts";
+import { SOURCES, type TenantIntents } from "../../rules/sources/tenant-intents.ts";
+import { TABLES, tablesRound } from "../../rules/tables/tenant-tables.ts";
 import { nameOf } from "../../rules/tokens/participant.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
 import { commitsOf, type Job, principalOf } from "./job.ts";
@@ -51,7 +59,7 @@ export const emptyTenantAt = (
 ): TenantState =>
   tenantState(head, organizationOf(jobs), schema, NOTHING_FOUND, {
     ...sizes,
-    modules: modulesAt(head, [], { held: new Map(), waits: [], revokedTokens: new Set() }),
+    modules: modulesAt(head, NOTHING_FOUND, { held: new Map(), waits: [], revokedTokens: new Set() }),
   });
 
 /**
@@ -71,7 +79,7 @@ export async function tenantAt(
     held: await claimsHeld(pipe, head, jobs),
     revokedTokens: await revokedTokens(pipe, jobs),
   };
-  const modules = modulesAt(head, inTenant(head.tenant, loaded.entries), asked);
+  const modules = modulesAt(head, loaded, asked);
   const state = tenantState(head, organizationOf(jobs), schema, loaded, { ...sizes, modules });
   await lookUp(pipe, head.tenant, state, commitsOf(jobs));
   return state;
@@ -148,7 +156,7 @@ const tenantState = (
   head: LockedHead,
   organization: string,
   schema: LiveSchema,
-  { receipts, records, groups, tables, intents, values }: Omit<Loaded, "heads">,
+  { receipts, records, groups, values }: Omit<Loaded, "heads">,
   { recordBytes, bytes, modules }: Pick<TenantState, "recordBytes" | "bytes" | "modules">,
 ): TenantState => ({
   organization,
@@ -170,33 +178,38 @@ const tenantState = (
   ),
   newReceipts: [],
   modules,
-  tables,
-  intents: {
-    reserved: new Set(inTenant(head.tenant, intents.reserved).map(({ key }) => key)),
-    open: new Set(intents.open),
-    listed: new Set(inTenant(head.tenant, intents.listed).map(({ model }) => model)),
-  },
 });
 
 /** What the modules know of a tenant in a round. */
 const modulesAt = (
   head: LockedHead,
-  claims: ClaimQueue,
+  { entries, tables, intents }: Omit<Loaded, "heads">,
   { held, ...known }: Pick<ClaimsState, "held" | "waits" | "revokedTokens">,
 ): TenantState["modules"] =>
-  new Map([
+  new Map<string, RoundModule>([
+    ...(tables ? [[TABLES, tablesRound(tables)] as const] : []),
     [
       CLAIMS,
       claimsRound({
         ...known,
         held: new Map(held),
-        queues: entriesByRecord(claims),
+        queues: entriesByRecord(inTenant(head.tenant, entries)),
         change: head.claimChange,
         count: head.claims,
         changed: new Map(),
       }),
     ],
+    [SOURCES, intentsAt(head, intents)],
   ]);
+
+const intentsAt = (
+  { tenant }: LockedHead,
+  { reserved, open, listed }: Loaded["intents"],
+): RoundModule & TenantIntents => ({
+  reserved: new Set(inTenant(tenant, reserved).map(({ key }) => key)),
+  open: new Set(open),
+  listed: new Set(inTenant(tenant, listed).map(({ model }) => model)),
+});
 
 function entriesByRecord(claims: ClaimQueue): Map<string, ClaimQueue> {
   const entries = new Map<string, ClaimQueue>();

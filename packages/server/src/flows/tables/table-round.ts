@@ -19,7 +19,6 @@ import { loadAttachmentMarks, loadAttachments, markProblem } from "../../db/tabl
 import { type CapturedTransactions, loadCapturedTransactions } from "../../db/tables/captured-changes.ts";
 import { type FoundRow, lockRows, takeOwnChanges, writeRows } from "../../db/tables/row-writes.ts";
 import { type CommitRequest, recordKey, rowAction, touched } from "../../rules/commits/commit-request.ts";
-import type { TenantTables } from "../../rules/commits/tenant-state.ts";
 import { archivedOf } from "../../rules/tables/archived-column.ts";
 import { isKeyOf } from "../../rules/tables/attached-key.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
@@ -29,6 +28,7 @@ import { capturedCommit } from "../../rules/tables/captured-commit.ts";
 import { isReadable } from "../../rules/tables/check-attached.ts";
 import { orderWrites } from "../../rules/tables/row-writes.ts";
 import { type Plan, planWrites, settleWrites, writtenByCommit } from "../../rules/tables/settle-writes.ts";
+import type { TenantTables } from "../../rules/tables/tenant-tables.ts";
 import { judgeRound, type RoundRules, type Rounds } from "../commits/commit-round.ts";
 import { commitsOf, type Job, tenantOf } from "../commits/job.ts";
 import { type InTables, type Loaded, load } from "../commits/load-round.ts";

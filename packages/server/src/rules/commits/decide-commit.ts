@@ -1,7 +1,6 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import { checkGroups } from "../schema/sync-group.ts";
-import { checkAttached } from "../tables/check-attached.ts";
 import { checkPayload, writesNothing } from "./check-payload.ts";
 import { checkScope } from "./check-scope.ts";
 import { checkValues } from "./check-values.ts";
@@ -11,7 +10,7 @@ import { at, type DryRun, dryRunCommit } from "./dry-run.ts";
 import { judgeReads } from "./premises.ts";
 import { confirmedReceipt, conflictedReceipt } from "./receipt.ts";
 import { isRepeated, replayOf } from "./replay.ts";
-import { type Decision, judgeByModules, type TenantState } from "./tenant-state.ts";
+import { type Decision, firstOf, judgeByModules, type TenantState } from "./tenant-state.ts";
 
 /**
  * Judges one commit against its tenant: replay → names → size → scope → payload → modules → positions → exists → stale → premises →
@@ -103,8 +102,7 @@ function checkOperation(state: TenantState, commit: CommitRequest, operation: Co
   if (refusal) return refusal;
   if (operation.action === "update" && writesNothing(operation) && operation.model !== "favorite")
     return refuse("empty_update", { param: "data" });
-  const table = state.tables?.attached.get(operation.model);
-  return table && checkAttached(operation, declared.name, table);
+  return firstOf(state, (module) => module.check?.(operation, declared.name));
 }
 
 function checkModules(state: TenantState, commit: CommitRequest): Refusal | undefined {

@@ -34,6 +34,7 @@ import { judgeStale, policyOf, type StaleConflict } from "./stale.ts";
 import { unreadableData } from "./stored-entry.ts";
 import {
   type FiledEntry,
+  firstOf,
   judgeByModules,
   type NewEntry,
   newerEntries,
@@ -230,8 +231,7 @@ function isSameCreate(
   return (
     record.createdBy === writerOf(commit).writtenBy &&
     record.syncId === record.createdSyncId &&
-    // A table adds its own defaults to what a create gives.
-    (state.tables?.attached.has(operation.model)
+    (firstOf(state, ({ fillsRecords }) => fillsRecords?.(operation.model) || undefined)
       ? Object.entries(wanted?.data ?? {}).every(([field, value]) => jsonEqual(ownValue(record.data, field), value))
       : jsonEqual(record.data, wanted?.data))
   );

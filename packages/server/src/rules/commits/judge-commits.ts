@@ -58,7 +58,7 @@ export function judgeInOrder(
     const isTried = blocker === undefined && full === undefined;
     if (isTried && (isForLater(state, commit) || isLocked(state, commit))) break;
     const decided = isTried ? decideCommit(state, commit) : refused(full, blocker);
-    const decision = state.tables && full === undefined ? state.tables.settle(state, commit, decided) : decided;
+    const decision = full === undefined ? settled(state, commit, decided) : decided;
     if (decision === "later") break;
     const fitted = fit(judgedAs(commit, decision), room, used);
     const one = apply(state, fitted);
@@ -68,6 +68,16 @@ export function judgeInOrder(
     judged.push(one);
   }
   return judged;
+}
+
+function settled(state: TenantState, commit: CommitRequest, decided: Decision): Decision | "later" {
+  let decision = decided;
+  for (const { settle } of state.modules.values()) {
+    const next = settle?.(state, commit, decision) ?? decision;
+    if (next === "later") return next;
+    decision = next;
+  }
+  return decision;
 }
 
 function refused(full: ReturnType<typeof fullFor>, blockedBy: number | undefined): Decision {
@@ -83,8 +93,8 @@ function fit(judged: Judged, room: AnswerRoom, used: number): Judged {
 }
 
 /** Whether another transaction has locked a row that the commit writes. */
-export const isLocked = ({ tables }: TenantState, commit: CommitRequest): boolean =>
-  tables !== undefined && tables.locked.size > 0 && touched(commit).some((key) => tables.locked.has(key));
+export const isLocked = ({ modules }: TenantState, commit: CommitRequest): boolean =>
+  [...modules.values()].some(({ isLocked: has }) => has && touched(commit).some(has));
 
 /**
  * Records changes that have already happened in a table of the caller's, and applies them to the state. No receipt is

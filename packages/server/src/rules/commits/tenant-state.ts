@@ -1,7 +1,6 @@
 import type { CommitReceipt, JsonObject, Verb } from "@holdfast/sdk/protocol";
 import type { Refusal } from "../refusal.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
-import type { AttachedTable } from "../tables/attached-table.ts";
 import type { Scope } from "../tokens/participant.ts";
 import { isWithin } from "../tokens/scope.ts";
 import type { CommitOperation, CommitRequest } from "./commit-request.ts";
@@ -126,52 +125,38 @@ export interface TenantState {
   readonly newReceipts: NewReceipt[];
   /** By name, in the order in which they are asked: what modules know of the tenant, and what they say of commits. */
   readonly modules: ReadonlyMap<string, RoundModule>;
-  /** Only in rounds that can write attached tables. */
-  readonly tables?: TenantTables | undefined;
-  /** What waits for the sources of some models: see source-intent.ts. */
-  readonly intents: TenantIntents;
-}
-
-/** Commits that are on their way to the services that have their records, as far as the round's jobs concern them. */
-export interface TenantIntents {
-  /** By `reservedKeys`: what nothing else may write meanwhile. */
-  readonly reserved: Set<string>;
-  /** Their ids, if it is not known yet what became of them. */
-  readonly open: ReadonlySet<string>;
-  /** Models of sources whose records have all been read, in lower case. */
-  readonly listed: ReadonlySet<string>;
-}
-
-/** The attached tables of a tenant, and what they say of the round's commits. */
-export interface TenantTables {
-  /** By model. */
-  readonly attached: ReadonlyMap<string, AttachedTable>;
-  /** By `recordKey`: the rows that other transactions have locked. */
-  readonly locked: ReadonlySet<string>;
-  /** What becomes of a decision: see table-round.ts. "later": a later round judges the commit. */
-  settle(state: TenantState, commit: CommitRequest, decision: Decision): Decision | "later";
 }
 
 /** A module in the judgement of one tenant's round. It belongs to that round alone, like the state. */
 export interface RoundModule {
+  /** Refuses an operation together with its payload, by what is known before anything is judged. */
+  check?(operation: CommitOperation, declaredName: string): Refusal | undefined;
   /** Refuses an operation whose payload is right. Also asked about what a delete changes in other records. */
   judge?(state: TenantState, commit: CommitRequest, operation: CommitOperation): Refusal | undefined;
+  /** What becomes of a decision. "later": a later round judges the commit. */
+  settle?(state: TenantState, commit: CommitRequest, decision: Decision): Decision | "later";
+  /** Whether another transaction has locked the record. */
+  isLocked?(key: string): boolean;
+  /** Whether records of the model have more than their creates gave. */
+  fillsRecords?(model: string): boolean;
   /** A commit was confirmed, and this entry of it is in the state. */
   applied?(state: TenantState, entry: NewEntry): void;
 }
 
-/** What the modules say of an operation, the first of them that refuses it. */
-export function judgeByModules(
-  state: TenantState,
-  commit: CommitRequest,
-  operation: CommitOperation,
-): Refusal | undefined {
-  for (const module of state.modules.values()) {
-    const refusal = module.judge?.(state, commit, operation);
-    if (refusal) return refusal;
+/** What the first of the modules says that says something. */
+export function firstOf<T>({ modules }: TenantState, ask: (module: RoundModule) => T | undefined): T | undefined {
+  for (const module of modules.values()) {
+    const found = ask(module);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
+
+export const judgeByModules = (
+  state: TenantState,
+  commit: CommitRequest,
+  operation: CommitOperation,
+): Refusal | undefined => firstOf(state, (module) => module.judge?.(state, commit, operation));
 
 export const receiptKey = (participant: string, name: string): string => `${participant} ${name}`;
 

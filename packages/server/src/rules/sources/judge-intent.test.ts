@@ -1,10 +1,11 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { archive, commitOf, create, emptyTenant, remove, update, write } from "../../testing/tenant.ts";
+import { archive, commitOf, create, emptyTenant, intents, remove, update, write } from "../../testing/tenant.ts";
 import type { CommitRequest } from "../commits/commit-request.ts";
 import type { TenantState } from "../commits/tenant-state.ts";
 import { judgeForSource, type SourceJudgement, settleIntent } from "./judge-intent.ts";
 import type { SourceIntent } from "./source-intent.ts";
+import { intentsOf, SOURCES, type TenantIntents } from "./tenant-intents.ts";
 
 const MODELS: Readonly<Record<string, Model>> = {
   Task: {
@@ -40,8 +41,11 @@ const kindOf = (found: SourceJudgement): string => {
 /** A later round, which finds these intents open. */
 const laterRound = (state: TenantState, open: readonly SourceIntent[]): TenantState => ({
   ...state,
-  intents: { ...state.intents, reserved: new Set(), open: new Set(open.map(({ id }) => id)) },
+  modules: withIntents(state, { reserved: new Set(), open: new Set(open.map(({ id }) => id)) }),
 });
+
+const withIntents = (state: TenantState, known: Partial<TenantIntents>): TenantState["modules"] =>
+  new Map([...state.modules, [SOURCES, intents({ ...intentsOf(state), ...known })]]);
 
 test("[DS29] a commit for a source becomes an intent with what it would change, and uses no position", () => {
   const state = tenant();
@@ -141,7 +145,7 @@ test("[DS30] an intent that another process has ended, and that left no receipt,
 });
 
 test("[DS31] while a model's records are being read, a write of one that is not there yet is not taken for a write of nothing", () => {
-  const state = { ...tenant(), intents: { ...tenant().intents, listed: new Set(["other"]) } };
+  const state = { ...tenant(), modules: withIntents(tenant(), { listed: new Set(["other"]) }) };
   expect(kindOf(judge(state, commitOf([update("task", "there", { title: "x" })])))).toBe("source_unavailable");
   expect(kindOf(judge(state, commitOf([remove("task", "there")])))).toBe("source_unavailable");
   expect(kindOf(judge(state, commitOf([remove("hosted", "nowhere")])))).toBe("confirmed");

@@ -9,6 +9,7 @@ import { refuse } from "../refusal.ts";
 import { confirmedAsLeft } from "../tables/written-commit.ts";
 import { changesOf, type SourceAnswer, sourceRefusal } from "./source-answer.ts";
 import { reservedKeys, type SourceIntent, sourceWrites } from "./source-intent.ts";
+import { intentsOf } from "./tenant-intents.ts";
 
 /** Nothing was judged: the round is full, or the commit waits for an intent. */
 export type SourceJudgement =
@@ -25,7 +26,7 @@ export function judgeForSource(
 ): SourceJudgement {
   if (isForLater(state, commit)) return { waits: "for a round" };
   const keys = reservedKeys(commit);
-  if (keys.some((key) => state.intents.reserved.has(key))) return { waits: "for an intent" };
+  if (keys.some((key) => intentsOf(state).reserved.has(key))) return { waits: "for an intent" };
   const decided = decideCommit(state, commit);
   const decision: Decision = isUnknown(state, commit, decided)
     ? { kind: "refused", refusal: refuse("source_unavailable", { message: NOT_READ }) }
@@ -43,7 +44,7 @@ export function judgeForSource(
     return { judged: conclude(state, commit, { kind: "refused", refusal }) };
   }
   if (!writes || decision.kind !== "confirmed") return { judged: conclude(state, commit, decision, room) };
-  for (const key of keys) state.intents.reserved.add(key);
+  for (const key of keys) intentsOf(state).reserved.add(key);
   const { missingIds = [], id: madeId } = decision.receipt;
   return { intent: { id, commit, ...writes, keys, missingIds, madeId } };
 }
@@ -58,14 +59,14 @@ const NOT_READ =
   "The records of this model are still being read from its datasource, and the write names one that is not there yet. Try again later.";
 
 /** Whether a record that seems to be missing may only not have been read yet. */
-const isUnknown = ({ models, intents }: TenantState, { operations }: CommitRequest, decision: Decision): boolean =>
+const isUnknown = (state: TenantState, { operations }: CommitRequest, decision: Decision): boolean =>
   decision.kind === "confirmed" &&
   decision.receipt.missingIds !== undefined &&
   operations.some(
     ({ model, id }) =>
       decision.receipt.missingIds?.includes(id) &&
-      models.get(model)?.model.source !== undefined &&
-      !intents.listed.has(model),
+      state.models.get(model)?.model.source !== undefined &&
+      !intentsOf(state).listed.has(model),
   );
 
 /**
@@ -80,7 +81,7 @@ export function settleIntent(state: TenantState, intent: SourceIntent, answer: S
 
 function settled(state: TenantState, intent: SourceIntent, answer: SourceAnswer): Judged {
   const { commit } = intent;
-  if (!state.intents.open.has(intent.id)) {
+  if (!intentsOf(state).open.has(intent.id)) {
     // Another process has asked the source too, and was first.
     const replay = replayOf(state, commit);
     return conclude(state, commit, replay ?? { kind: "refused", refusal: refuse("source_unavailable") });

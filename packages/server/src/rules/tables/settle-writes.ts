@@ -1,11 +1,11 @@
 import { jsonEqual } from "@holdfast/sdk/protocol";
 import { type CommitRequest, recordKey, touched } from "../commits/commit-request.ts";
 import type { Judged } from "../commits/judge-commits.ts";
-import type { TenantTables } from "../commits/tenant-state.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { type CapturedChange, type RecordChange, changesOf as recordsOf } from "./captured-changes.ts";
 import { readRowImage } from "./row-image.ts";
 import { type RowWrite, rowWrites } from "./row-writes.ts";
+import type { TenantTables } from "./tenant-tables.ts";
 import { confirmedAsLeft, type TableRefusal, tableRefusal } from "./written-commit.ts";
 
 /** Which commits of a round may be written. */
