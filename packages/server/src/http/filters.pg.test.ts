@@ -20,8 +20,6 @@ const fields = {
   limit: { type: "number" },
   toString: { type: "string" },
   extra: { type: "json" },
-  subject: { type: "string", index: "text" },
-  body: { type: "string", index: "text" },
 };
 const push = async (changes: object = {}) => {
   const models = (await call("GET", "/v1/schema")).body.models as object;
@@ -212,82 +210,6 @@ test("[G19] a search finds the texts that have each of its words, as the client 
   for (const id of own) await call("DELETE", `${things}/${id}`);
 });
 
-test("[G20] a search without a field looks in all that are indexed for it, and each word may be in another", async () => {
-  expect(await call("GET", "/v1/models/favorite?search=a")).toMatchObject({
-    status: 400,
-    body: { code: "invalid_value", param: "search" },
-  });
-  await put({
-    q1: { subject: "The Logo", body: "is cut off in PRINT" },
-    q2: { subject: "The logo", name: "print" },
-    q3: { subject: "print logo" },
-  });
-  expect(ids(await list({ search: "logo print" }))).toEqual(["q1", "q3"]);
-  expect(ids(await list({ search: "logo", "filter[subject][startsWith]": "The", order: "desc" }))).toEqual([
-    "q2",
-    "q1",
-  ]);
-  const first = await list({ search: "logo", limit: "2" });
-  expect(first.body.has_more).toBe(true);
-  const cursor = { starting_after: String(first.body.next_cursor), limit: "2" };
-  expect(ids(await list({ search: "logo", ...cursor }))).toEqual(["q3"]);
-  expect(await list({ search: "print", ...cursor })).toMatchObject({ status: 400, body: { code: "invalid_cursor" } });
-  for (const id of ["q1", "q2", "q3"]) await call("DELETE", `${things}/${id}`);
-});
-
-test.each(["asc", "desc"])(
-  "[G22] order_by=kind:values, %s, is in the order of the values, over pages",
-  async (order) => {
-    const sign = order === "asc" ? 1 : -1;
-    const rank = (id: string) => ["b", "a"].indexOf(rows[id]?.kind as string);
-    const wanted = Object.keys(rows).sort((a, b) => {
-      const [x, y] = [rank(a), rank(b)];
-      if (x < 0 !== y < 0) return x < 0 ? 1 : -1;
-      return sign * (x - y || (a < b ? -1 : 1));
-    });
-    const found: string[] = [];
-    let cursor: unknown = "";
-    while (cursor !== null) {
-      const page = await list({
-        order_by: "kind:values",
-        order,
-        limit: "7",
-        ...(cursor !== "" && { starting_after: String(cursor) }),
-      });
-      found.push(...ids(page));
-      cursor = page.body.next_cursor;
-    }
-    expect(found).toEqual(wanted);
-    expect(await list({ order_by: "name:values" })).toMatchObject({
-      status: 400,
-      body: { code: "unknown_column", param: "order_by" },
-    });
-  },
-);
-
-test("[G8] bare names are filters where the route has no such parameter", async () => {
-  expect(ids(await list({ name: "a" }))).toEqual(matching("name", "eq", "a"));
-  expect(ids(await list({ limit: "3" }))).toHaveLength(3);
-  expect(ids(await list({ "filter[limit]": "0" }))).toEqual(matching("limit", "eq", 0));
-});
-
-test("[G8] all filters hold together, with ids, state and any order", async () => {
-  const both = matching("count", "gte", -1).filter((id) => matching("size", "lt", 1).includes(id));
-  expect(both.length).toBeGreaterThan(8);
-  const asked = { "filter[count][gte]": "-1", "filter[size][lt]": "1" };
-  expect(ids(await list(asked))).toEqual(both);
-  expect(ids(await list({ ...asked, order: "desc" }))).toEqual(both.toReversed());
-  expect(ids(await list({ ...asked, order_by: "name" })).sort()).toEqual(both);
-  const some = both.filter((_, i) => i % 2 === 0);
-  expect(ids(await list({ ...asked, ids: ["none", ...some].join(",") }))).toEqual(some);
-  await call("POST", `${things}/${both[0]}/archive`);
-  expect(ids(await list(asked))).toEqual(both.slice(1));
-  expect(ids(await list({ ...asked, state: "archived" }))).toEqual([both[0]]);
-  expect(ids(await list({ ...asked, state: "all" }))).toEqual(both);
-  await call("POST", `${things}/${both[0]}/unarchive`);
-  expect(ids(await list({ ...asked, "filter[count][null]": "true" }))).toEqual([]);
-});
-
 test.each(["id", "name", "size", "at", "done", "kind", "toString"])(
   "[G4] [G8] pages by %s with a filter: each once, in order",
   async (by) => {
@@ -324,16 +246,6 @@ test("[G4] a cursor of eight long texts fits into a URL, and does not depend on 
   await call("POST", "/v1/models/wide/a/archive", { token });
   const next = await call("GET", `${path}&starting_after=${first.body.next_cursor}`, { token: red.token });
   expect(ids(next)).toEqual(["b"]);
-});
-
-test("[G4] a cursor is bound to its filters, in any order", async () => {
-  const asked = { limit: "3", "filter[count][lte]": "3", "filter[name][gt]": "" };
-  const cursor = String((await list(asked)).body.next_cursor);
-  const status = async (search: string) => (await call("GET", `${things}?${search}&starting_after=${cursor}`)).status;
-  expect(await status("filter[count][lte]=3&filter[name][gt]=")).toBe(200);
-  expect(await status("filter[name][gt]=&filter[count][lte]=3.0")).toBe(200);
-  for (const search of ["filter[count][lte]=3", "filter[count][lt]=3&filter[name][gt]=", "filter[name][gt]=", "a=b"])
-    expect([search, await status(search)]).toEqual([search, 400]);
 });
 
 test("[G8] times of the record are columns too", async () => {
@@ -392,34 +304,6 @@ test("[G8] a value of another type than the field's counts as none", async () =>
     expect(ids(await list({ order_by: field, ids: "w1,w2" }))).toEqual(["w1", "w2"]);
   }
   for (const id of ["w1", "w2"]) await call("DELETE", `${things}/${id}`);
-});
-
-test("[G9] an unknown filter is refused by its name", async () => {
-  for (const [search, code, param] of [
-    ["filter[size]=big", "invalid_type", "filter[size]"],
-    ["filter%5Bsize%5D%5Bgt%5D=", "invalid_type", "filter[size][gt]"],
-    ["filter[size]=9007199254740993", "invalid_value", "filter[size]"],
-    ["done=1", "invalid_type", "done"],
-    ["at=2024-01-01T00:00:00+02:00", "invalid_type", "at"],
-    ["filter[name][null]=1", "invalid_type", "filter[name][null]"],
-    ["filter[extra]=1", "unknown_column", "filter[extra]"],
-    ["filter[nothing]=1", "unknown_column", "filter[nothing]"],
-    ["filter[name][like]=1", "unknown_column", "filter[name][like]"],
-    ["filter[name=1", "unknown_column", "filter[name"],
-    ["filter=1", "unknown_column", "filter"],
-    ["name=a&filter[name]=a", "invalid_value", "filter[name]"],
-    ["name=a&name=a", "invalid_value", "name"],
-    ["name=%00", "invalid_value", "name"],
-    ["a%00b=1", "unknown_column", "a\0b"],
-    ["order_by=extra", "unknown_column", "order_by"],
-  ]) {
-    const { status, body } = await call("GET", `${things}?${search}`);
-    expect(status, String(search)).toBe(400);
-    expect(body.code, String(search)).toEqual(code);
-    expect(body.param, String(search)).toEqual(param);
-  }
-  expect((await call("GET", "/v1/models/nothing?name=1")).body.code).toBe("unknown_model");
-  expect((await call("GET", "/v1/schema?name=1")).body.code).toBe("unknown_parameter");
 });
 
 test("[G9] [H7] a URL with thousands of filters is refused, at any length", async () => {

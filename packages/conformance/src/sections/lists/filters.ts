@@ -70,12 +70,18 @@ const FINDS: readonly (readonly [query: string, which: readonly number[]])[] = [
   [`filter[title][search]=${enc(" ")}`, [0, 1, 2, 3]],
   [`search=${enc("TEXT é")}`, [2]],
   [`search=${enc("text a")}`, []],
+  [`search=${enc("B a")}`, [0, 1]],
+  // "state" is not indexed for it.
+  ["search=draft", []],
   [`search=${enc("a")}&filter[order]=2`, [1]],
   ["filter[order]=2&filter[done]=false", [1]],
   ["filter[order]=2&filter[done]=true", []],
+  ["filter[order][gte]=2&filter[count][lt]=20", [2]],
+  ["filter[count][gte]=-3&filter[count][null]=true", []],
 ];
 
-const REFUSED: readonly (readonly [query: string, code: string])[] = [
+/** A query, how it is refused, and the parameter that the error names: the first one, unless it says another. */
+const REFUSED: readonly (readonly [query: string, code: string, param?: string])[] = [
   ["filter[colour]=red", "unknown_column"],
   ["toString=1", "unknown_column"],
   ["__proto__=1", "unknown_column"],
@@ -98,7 +104,21 @@ const REFUSED: readonly (readonly [query: string, code: string])[] = [
   ["filter[order][search]=1", "invalid_type"],
   [`filter[title][search]=${enc(Array.from({ length: 21 }, (_, i) => `w${i}`).join(" "))}`, "invalid_value"],
   ["filter[tags][startsWith]=a", "unknown_column"],
+  ["filter%5Border%5D%5Bgt%5D=", "invalid_type"],
+  ["filter[order]=9007199254740993", "invalid_value"],
+  ["done=1", "invalid_type"],
+  // A plus sign is a space.
+  ["at=2024-01-01T00:00:00+02:00", "invalid_type"],
+  ["filter[title][null]=1", "invalid_type"],
+  ["filter[title][like]=1", "unknown_column"],
+  ["filter[title=1", "unknown_column"],
+  ["filter=1", "unknown_column"],
+  ["title=a&filter[title]=a", "invalid_value", "filter[title]"],
+  ["title=a&title=a", "invalid_value"],
+  ["title=%00", "invalid_value"],
+  ["a%00b=1", "unknown_column"],
 ];
+const firstParameter = (query: string) => decodeURIComponent(query.slice(0, query.indexOf("=")));
 
 export const section: SuiteSection = {
   title: "Filters of lists",
@@ -113,9 +133,13 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       REFUSED,
-      ([query, code]) => `[G9] A list with ${query} is 400 ${code}.`,
-      async (t, [query, code]) => t.refused(await t.get(`${notes}?${query}`), code),
+      ([query, code]) => `[G9] A list with ${query} is 400 ${code}, and the parameter is named.`,
+      async (t, [query, code, param = firstParameter(query)]) =>
+        t.refused(await t.get(`${notes}?${query}`), code, { param }),
     ),
+    check("[G9] A list of an unknown model is refused as such, whatever its filters.", async (t) => {
+      t.refused(await t.get("/v1/models/ConfNothing?title=1"), "unknown_model");
+    }),
     check("[G20] A search of a model without a field that is indexed for it is 400 invalid_value.", async (t) => {
       t.refused(await t.get(`/v1/models/${WHOLE}?search=a`), "invalid_value", { param: "search" });
     }),
@@ -133,6 +157,7 @@ export const section: SuiteSection = {
       const { ids } = await four(t);
       const answer = t.answered(await t.get(`${notes}?ids=${ids[2]},${ids[0]},${t.id()}`), 200, { has_more: false });
       t.is(idsOf(answer), [ids[0], ids[2]], "ids, in the list's own order");
+      t.is(idsOf(await t.get(`${notes}?ids=${ids.join()}&filter[done]=true`)), [ids[0]], "ids that a filter finds");
     }),
     check("[H6] ids takes up to 100 valid ids, not 101.", async (t) => {
       const ids = Array.from({ length: 101 }, () => t.id());
@@ -150,8 +175,25 @@ export const section: SuiteSection = {
       const cursor = `starting_after=${enc(String(first.body.next_cursor))}`;
       const second = t.answered(await t.get(`${address}&${cursor}`), 200, { has_more: false, next_cursor: null });
       t.is(idsOf(second), [ids[1]], "ids of the second page");
-      t.refused(await t.get(`${address.replace("[gte]=2", "[gte]=1")}&${cursor}`), "invalid_cursor");
-      t.refused(await t.get(`${address.replace(deckId, t.id())}&${cursor}`), "invalid_cursor");
+      const same = `filter[order][gte]=2.0&filter[deckId]=${deckId}&order_by=order&order=desc`;
+      t.is(idsOf(await t.get(`${notes}?${same}&${cursor}`)), [ids[1]], "ids by the same filters, written otherwise");
+      for (const other of [
+        address.replace("[gte]=2", "[gte]=1"),
+        address.replace("[gte]=2", "[gt]=2"),
+        address.replace("filter[order][gte]=2&", ""),
+        address.replace(deckId, t.id()),
+      ])
+        t.refused(await t.get(`${other}&${cursor}`), "invalid_cursor");
+    }),
+    check("[G20] A search, filters, order and pages work together, and the cursor is bound to the search.", async (t) => {
+      const { deckId, ids, list } = await four(t);
+      t.is(await list("search=a&filter[title][startsWith]=a&order=desc"), [1, 0], "the records found");
+      const address = `${notes}?filter[deckId]=${deckId}&search=a&limit=1`;
+      const first = t.answered(await t.get(address), 200, { has_more: true, next_cursor: someText });
+      t.is(idsOf(first), [ids[0]], "ids of the first page");
+      const cursor = `starting_after=${enc(String(first.body.next_cursor))}`;
+      t.is(idsOf(await t.get(`${address}&${cursor}`)), [ids[1]], "ids of the second page");
+      t.refused(await t.get(`${address.replace("search=a", "search=b")}&${cursor}`), "invalid_cursor");
     }),
     check("[G8] A filter's value is data, never part of the query.", async (t) => {
       const { list } = await four(t);
