@@ -199,6 +199,9 @@ export const section: SuiteSection = {
         t.is(await filtered(`filter[${name}][not]=${writer}`), [], "ids of others");
         t.is(await filtered(`filter[${name}][startsWith]=${writer.slice(0, 3)}`), ids, "ids of the kind");
         t.is(await filtered(`filter[${name}][contains]=${writer.slice(-3)}`), ids, "ids of the end");
+        const inCapitals = encodeURIComponent(String(createdBy).toUpperCase());
+        t.is(await filtered(`filter[${name}][search]=${inCapitals}`), ids, "ids by a search for the writer");
+        t.is(await filtered(`filter[${name}][search]=${first}`), [], "ids by a search for an id");
         t.is(await filtered(`filter[${name}][null]=true`), [], "ids without");
         t.is(await pages(t, `${notes}?${idsQuery}&order_by=${name}`, 1), ids, "ids over pages of one");
       }

@@ -1,4 +1,4 @@
-import { flag, someText } from "../../assertions/pattern.ts";
+import { absent, flag, someText } from "../../assertions/pattern.ts";
 import { NOTE, WHOLE } from "../../environment/models.ts";
 import type { Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
@@ -172,6 +172,7 @@ const REFUSED: readonly (readonly [query: unknown, code: string, param?: string]
   ["{}", "invalid_body"],
   [{ wehre: {} }, "unknown_field", "wehre"],
   [{ include: {} }, "unknown_field", "include"],
+  [{ locale: "de" }, "unknown_field", "locale"],
   [{ where: null }, "invalid_value", "where"],
   [{ where: [] }, "invalid_value", "where"],
   [{ where: { colour: "red" } }, "unknown_field", "where.colour"],
@@ -207,9 +208,15 @@ const REFUSED: readonly (readonly [query: unknown, code: string, param?: string]
   [{ limit: 101 }, "invalid_limit", "limit"],
   [{ limit: 0, count: false }, "invalid_limit", "limit"],
   [{ limit: -1, count: true }, "invalid_limit", "limit"],
+  [{ limit: 101, count: true }, "invalid_limit", "limit"],
   [{ count: 1 }, "invalid_value", "count"],
+  [{ count: "true" }, "invalid_value", "count"],
   [{ count: null }, "invalid_value", "count"],
+  [{ countby: "state" }, "unknown_field", "countby"],
   [{ countBy: "colour" }, "unknown_field", "countBy"],
+  [{ countBy: "" }, "unknown_field", "countBy"],
+  [{ countBy: null }, "unknown_field", "countBy"],
+  [{ countBy: "constructor" }, "unknown_field", "countBy"],
   [{ countBy: "extra" }, "invalid_value", "countBy"],
   [{ countBy: ["state"] }, "unknown_field", "countBy"],
   [{ limit: null }, "invalid_limit", "limit"],
@@ -273,12 +280,17 @@ export const section: SuiteSection = {
       async (t, [query, which]) => {
         const { within } = await five(t);
         const count = which.length;
-        t.answered(await t.post(`${notes}/query`, { ...within(query), count: true, limit: 1 }), 200, {
+        const first = t.answered(await t.post(`${notes}/query`, { ...within(query), count: true, limit: 1 }), 200, {
           ...{ count, has_more: count > 1 },
         });
         t.answered(await t.post(`${notes}/query`, { ...within(query), count: true, limit: 0 }), 200, {
           ...{ count, data: [], has_more: false, next_cursor: null },
         });
+        if (count < 2) return;
+        const rest = { ...within(query), starting_after: first.body.next_cursor };
+        t.answered(await t.post(`${notes}/query`, { ...rest, count: true }), 200, { count, has_more: false });
+        for (const uncounted of [rest, { ...rest, count: false }])
+          t.answered(await t.post(`${notes}/query`, uncounted), 200, { count: absent });
       },
     ),
     ...checkEach(
@@ -320,6 +332,7 @@ export const section: SuiteSection = {
         ["order,title:desc", [0, 4, 1, 2, 3]],
         ["state:values,order:desc", [4, 0, 1, 3, 2]],
         ["done,count,order:asc&order=desc", [0, 4, 1, 2, 3]],
+        ["order,title:desc,createdAt:asc", [0, 4, 1, 2, 3]],
       ] as const) {
         const address = `${notes}?filter[deckId]=${deckId}&order_by=${spelled}`;
         const first = t.answered(await t.get(`${address}&limit=2`), 200, { next_cursor: someText });
@@ -332,7 +345,7 @@ export const section: SuiteSection = {
         });
         t.is(places(idsOf(back)), which.slice(0, 2), `the records by ${spelled}, read back`);
       }
-      for (const wrong of ["order,", "order,,title", "order:down", "order,tags", "order,colour"])
+      for (const wrong of ["order,", "order,,title", "order:down", "order,tags", "order,colour", "%20order"])
         t.refused(await t.get(`${notes}?order_by=${wrong}`), "unknown_column", { param: "order_by" });
       t.refused(await t.get(`${notes}?order_by=${Array(9).fill("order").join()}`), "invalid_value", {
         param: "order_by",
@@ -353,36 +366,53 @@ export const section: SuiteSection = {
     check("[G27] A cursor belongs to its query, in whatever order the keys are written.", async (t) => {
       const { deckId } = await five(t);
       const where = { deckId, order: { gte: 1, lt: 20 } };
-      const first = t.answered(await t.post(`${notes}/query`, { where, orderBy: "order", limit: 1 }), 200, {
+      const orderBy = ["order", "title"];
+      const first = t.answered(await t.post(`${notes}/query`, { where, orderBy, limit: 1 }), 200, {
         next_cursor: someText,
       });
-      const next = { orderBy: "order", starting_after: first.body.next_cursor };
+      const cursor = String(first.body.next_cursor);
+      const next = { orderBy, starting_after: cursor };
       const same = await t.post(`${notes}/query`, { ...next, where: { order: { lt: 20, gte: 1 }, deckId } });
       t.is(idsOf(t.answered(same, 200)).length, 4, "records of the rest");
       for (const other of [
         { ...next, where: { deckId } },
         { ...next, where: { deckId, order: { gte: 2, lt: 20 } } },
         { ...next, where: { deckId: t.id(), order: { gte: 1, lt: 20 } } },
+        { ...next, where: { and: [where] } },
+        { starting_after: cursor },
         { ...next, where, order: "desc" },
-        { ...next, where, orderBy: ["order", "title"] },
+        { ...next, where, orderBy: ["order"] },
+        { ...next, where, orderBy: ["title", "order"] },
         { ...next, where, archived: "with" },
         { ...next, where, search: "a" },
+        ...["", `${cursor}x`, "x".repeat(10_000), [cursor]].map((wrong) => ({ ...next, where, starting_after: wrong })),
       ]) {
         t.refused(await t.post(`${notes}/query`, other), "invalid_cursor", { param: "starting_after" });
-        const { starting_after: cursor, ...rest } = other;
-        t.refused(await t.post(`${notes}/query`, { ...rest, ending_before: cursor }), "invalid_cursor", {
+        const { starting_after: after, ...rest } = other;
+        t.refused(await t.post(`${notes}/query`, { ...rest, ending_before: after }), "invalid_cursor", {
           ...{ param: "ending_before" },
         });
       }
+      t.refused(await t.get(`${notes}?starting_after=${encodeURIComponent(cursor)}`), "invalid_cursor");
       t.refused(await t.post(`/v1/models/${WHOLE}/query`, { starting_after: next.starting_after }), "invalid_cursor");
     }),
     check("[G26] [G5] A query has archived records on request.", async (t) => {
-      const { deckId, ids, list } = await five(t);
+      const { deckId, ids, list, places } = await five(t);
       t.answered(await t.post(`${notes}/${ids[1]}/archive`), 200);
       t.is(await list({}), [0, 2, 3, 4], "the records found");
-      t.is(await list({ archived: "only" }), [1], "the archived records");
-      const all = t.answered(await t.post(`${notes}/query`, { where: { deckId }, archived: "with" }), 200);
-      t.is(Object.keys(all.body.archived as object), [ids[1]], "the ids with a time of archiving");
+      const all = { where: { deckId }, archived: "with", count: true };
+      for (const [query, which] of [
+        [all, ALL],
+        [{ ...all, archived: "only" }, [1]],
+      ] as const) {
+        const answer = t.answered(await t.post(`${notes}/query`, query), 200, { count: which.length });
+        t.is(places(idsOf(answer)), which, "the records found");
+        t.is(Object.keys(answer.body.archived as object), [ids[1]], "the ids with a time of archiving");
+      }
+      const withAll = (query: Query) => list({ ...query, archived: "with" });
+      t.is(await withAll({ where: { $archivedAt: { not: null } } }), [1], "the records that were archived");
+      const latestFirst = ["$archivedAt", { field: "id", order: "desc" }];
+      t.is(await withAll({ orderBy: latestFirst }), [1, 4, 3, 2, 0], "the records by when they were archived");
     }),
     check("[G26] A token sees its groups' records in a query, and no model that it may not read.", async (t) => {
       const { deckId, ids } = await five(t);
@@ -399,7 +429,8 @@ export const section: SuiteSection = {
       t.answered(await t.post(`${notes}/query`, json, { token }), 200, {
         ...{ count: 5, counts: [{ value: "draft", count: 2 }, { count: 1 }, { count: 1 }, { count: 1 }] },
       });
-      t.refused(await t.post(`/v1/models/${WHOLE}/query`, {}, { token }), "capability_scope_denied");
+      for (const denied of [{}, { count: true, limit: 0 }])
+        t.refused(await t.post(`/v1/models/${WHOLE}/query`, denied, { token }), "capability_scope_denied");
     }),
     check("[G28] A query of an unknown model is 404, and one without a body or with parameters is 400.", async (t) => {
       t.refused(await t.post(`/v1/models/ConfNothing/query`, {}), "unknown_model");
