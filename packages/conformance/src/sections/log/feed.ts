@@ -6,6 +6,8 @@ import { entriesOf, idsOf, positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 
+/** Where the conditions on notes are wrong. */
+const ofNotes = new RegExp(`^where\\.${NOTE}`);
 const where = (records: unknown) => `where=${encodeURIComponent(JSON.stringify(records))}`;
 
 export const section: SuiteSection = {
@@ -183,15 +185,26 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       [
-        ["an operator that it does not have", { [NOTE]: { title: { startsWith: "a" } } }, "invalid_value"],
-        ["no object", [], "invalid_value"],
+        ["an operator that it does not have", { [NOTE]: { title: { startsWith: "a" } } }, ofNotes],
+        ["51 alternatives", { [NOTE]: Array(51).fill({}) }, ofNotes],
+        ["101 values", { [NOTE]: { title: { in: Array(101).fill("a") } } }, ofNotes],
+        ["4 100 characters", { [NOTE]: { title: "x".repeat(4_100) } }, /^where/],
+        ["no object", [], /^where/],
       ] as const,
       ([what]) => `[G24] A where with ${what} is refused.`,
-      async (t, [_, wrong, code]) => {
-        t.refused(await t.get(`/v1/log?${where(wrong)}`), code);
-        t.refused(await t.get(`/v1/snapshot?${where(wrong)}`), code);
+      async (t, [_, wrong, param]) => {
+        for (const path of ["/v1/log", "/v1/snapshot"])
+          t.refused(await t.get(`${path}?${where(wrong)}`), "invalid_value", { param });
       },
     ),
+    check("[G24] A where that is no JSON is refused, and one about an unknown model limits nothing.", async (t) => {
+      const { id, at, group } = await t.note();
+      for (const path of [`/v1/log?after=${at - 1}&limit=1`, `/v1/snapshot?group=${group}`]) {
+        t.refused(await t.get(`${path}&where=%7B`), "invalid_value", { param: "where" });
+        const answer = t.answered(await t.get(`${path}&${where({ ConfNothing: { a: 1 } })}`), 200);
+        t.that(answer.text.includes(`"${id}"`), "the note to be there", answer.text);
+      }
+    }),
     ...checkEach(
       [
         ["names a field that the model lacks", { colour: "red" }],
