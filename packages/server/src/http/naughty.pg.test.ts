@@ -80,23 +80,3 @@ test("[H7] nasty strings as ids, models, fields, groups, names, cursors and keys
   });
   expect((await call("GET", "/readyz")).status).toBe(200);
 });
-
-test("[L4] every float is the float that was sent", async () => {
-  const numbers = [
-    0.1,
-    1 / 3,
-    5e-324,
-    2.2250738585072014e-308,
-    123456789.12345679,
-    -1e-7,
-    1e-323,
-    0.1 + 0.2,
-    4.35,
-    9007199254740991.0,
-    1e15,
-  ];
-  await call("POST", "/v1/models/ingestionjob", { json: { id: "floats", data: { config: numbers } } });
-  expect(((await call("GET", "/v1/models/ingestionjob/floats")).body.data as { config: number[] }).config).toEqual(
-    numbers,
-  );
-});

@@ -41,6 +41,14 @@ const KEPT: readonly (readonly [what: string, field: string, value: unknown])[] 
   ["a double that is written as digits", "order", 2 ** 60],
   ["great doubles within JSON", "extra", { a: [1e300, -6.02e23] }],
   ["a long fraction", "order", 0.1 + 0.2],
+  [
+    "fractions and small doubles within JSON",
+    "extra",
+    [
+      ...[0.1, 1 / 3, 0.1 + 0.2, 4.35, -1e-7, 123456789.12345679, 1e15, Number.MAX_SAFE_INTEGER],
+      ...[5e-324, 1e-323, 2.2250738585072014e-308],
+    ],
+  ],
   ["a nested value", "extra", { b: [1, "two", { c: null, d: false }], a: [] }],
   ["null where a field is nullable", "body", null],
   ["an empty list", "tags", []],
