@@ -41,8 +41,17 @@ export const section: SuiteSection = {
       async (t) => {
         const [id, other] = [t.id(), t.id()];
         const create = (of: string, title: string) => ({ action: "create", model: NOTE, id: of, data: { title } });
-        t.refused(await t.commit([create(id, "x"), create(other, "x".repeat(MiB))]), "record_too_large");
+        const grown = await t.note({ title: "x".repeat(900_000) });
+        const data = { body: "x".repeat(200_000) };
+        for (const tooLarge of [
+          create(other, "x".repeat(MiB)),
+          { action: "update", model: NOTE, id: grown.id, data },
+        ])
+          t.refused(await t.commit([create(id, "x"), tooLarge]), "record_too_large", { param: "operations[1].data" });
         t.refused(await t.get(`${notes}/${id}`), "record_not_found");
+        t.refused(await t.patch(grown.path, { data }), "record_too_large", { param: "data" });
+        t.is(await t.entries(grown.at, [id, grown.id]), [], "what was written");
+        t.answered(await t.remove(grown.path), 200);
       },
     ),
     check("[H5] A schema of more than 1 MiB is 413 request_too_large.", async (t) => {
