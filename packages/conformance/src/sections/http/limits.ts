@@ -43,10 +43,7 @@ export const section: SuiteSection = {
         const create = (of: string, title: string) => ({ action: "create", model: NOTE, id: of, data: { title } });
         const grown = await t.note({ title: "x".repeat(900_000) });
         const data = { body: "x".repeat(200_000) };
-        for (const tooLarge of [
-          create(other, "x".repeat(MiB)),
-          { action: "update", model: NOTE, id: grown.id, data },
-        ])
+        for (const tooLarge of [create(other, "x".repeat(MiB)), { action: "update", model: NOTE, id: grown.id, data }])
           t.refused(await t.commit([create(id, "x"), tooLarge]), "record_too_large", { param: "operations[1].data" });
         t.refused(await t.get(`${notes}/${id}`), "record_not_found");
         t.refused(await t.patch(grown.path, { data }), "record_too_large", { param: "data" });

@@ -185,16 +185,19 @@ export const section: SuiteSection = {
       ])
         t.refused(await t.get(`${other}&${cursor}`), "invalid_cursor");
     }),
-    check("[G20] A search, filters, order and pages work together, and the cursor is bound to the search.", async (t) => {
-      const { deckId, ids, list } = await four(t);
-      t.is(await list("search=a&filter[title][startsWith]=a&order=desc"), [1, 0], "the records found");
-      const address = `${notes}?filter[deckId]=${deckId}&search=a&limit=1`;
-      const first = t.answered(await t.get(address), 200, { has_more: true, next_cursor: someText });
-      t.is(idsOf(first), [ids[0]], "ids of the first page");
-      const cursor = `starting_after=${enc(String(first.body.next_cursor))}`;
-      t.is(idsOf(await t.get(`${address}&${cursor}`)), [ids[1]], "ids of the second page");
-      t.refused(await t.get(`${address.replace("search=a", "search=b")}&${cursor}`), "invalid_cursor");
-    }),
+    check(
+      "[G20] A search, filters, order and pages work together, and the cursor is bound to the search.",
+      async (t) => {
+        const { deckId, ids, list } = await four(t);
+        t.is(await list("search=a&filter[title][startsWith]=a&order=desc"), [1, 0], "the records found");
+        const address = `${notes}?filter[deckId]=${deckId}&search=a&limit=1`;
+        const first = t.answered(await t.get(address), 200, { has_more: true, next_cursor: someText });
+        t.is(idsOf(first), [ids[0]], "ids of the first page");
+        const cursor = `starting_after=${enc(String(first.body.next_cursor))}`;
+        t.is(idsOf(await t.get(`${address}&${cursor}`)), [ids[1]], "ids of the second page");
+        t.refused(await t.get(`${address.replace("search=a", "search=b")}&${cursor}`), "invalid_cursor");
+      },
+    ),
     check("[G8] A filter's value is data, never part of the query.", async (t) => {
       const { list } = await four(t);
       for (const value of ["' or 1=1 --", "%", "_", '"', "\\", "a'; drop table x; --"])

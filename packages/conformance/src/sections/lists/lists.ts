@@ -228,7 +228,8 @@ export const section: SuiteSection = {
         "",
       ],
       (column) => `[H6] order_by=${column || "(nothing)"} is 400 unknown_column.`,
-      async (t, column) => t.refused(await t.get(`${notes}?order_by=${encodeURIComponent(column)}`), "unknown_column", {
+      async (t, column) =>
+        t.refused(await t.get(`${notes}?order_by=${encodeURIComponent(column)}`), "unknown_column", {
           param: "order_by",
         }),
     ),
