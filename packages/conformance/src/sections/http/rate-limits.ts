@@ -65,6 +65,12 @@ export const section: SuiteSection = {
     check("[B1] A secret key does not have this limit.", async (t) => {
       const answers = await hammer(600, () => t.get("/v1/identity", { noRetry: true }));
       t.is(answers.filter(({ status }) => status !== 200).length, 0, "answers that are not 200");
+      const names = new Set(answers.flatMap(({ headers }) => Object.keys(headers)));
+      t.is(
+        [...names].filter((name) => name.startsWith("ratelimit")),
+        [],
+        "headers that say what is left",
+      );
     }),
     check(
       "[B4] Requests without a valid token are limited to 50 a second per address; requests with one are not affected.",
