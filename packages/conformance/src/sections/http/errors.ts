@@ -19,6 +19,7 @@ async function errors(t: Kit): Promise<readonly Answer[]> {
     await t.ask("PUT", path),
     await t.get(`${notes}/${t.id()}`),
     await t.get("/v1/models/ConfNobody"),
+    await t.get("/v1/models/%zz"),
     await t.get(`${notes}?limit=0`),
     await t.get(`${notes}?order_by=colour`),
     await t.get(`${notes}?starting_after=x`),
@@ -63,13 +64,16 @@ export const section: SuiteSection = {
       const page = t.answered(await t.get("/docs/errors", { token: null }), 200);
       t.fits(page.headers["content-type"], /^text\/html\b/, "the content type of the page");
       const anchors = new Set([...page.text.matchAll(/\s(?:id|name)=["']?([^"'\s>]+)/g)].map(([, id]) => id));
+      const pages = new Set<string>();
       for (const answer of await errors(t)) {
         const { code, doc_url: url } = answer.body;
         t.fits(url, /^https?:\/\/[^\s#]+\/docs\/errors#[a-z_]+$/, `doc_url of ${code}`);
         const { hash } = new URL(String(url));
+        pages.add(String(url).slice(0, -hash.length));
         t.is(hash, `#${code}`, "the place that it names");
         t.that(anchors.has(hash.slice(1)), `the page to have a place named ${hash}`, [...anchors].length);
       }
+      t.is(pages.size, 1, "the number of pages that they name");
     }),
     check("[E1] doc_url never comes from the Host header.", async (t) => {
       const answer = await t.get("/v1/nothing", { headers: { host: "evil.invalid" } });
