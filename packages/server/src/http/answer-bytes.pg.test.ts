@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import { limits } from "@holdfast/sdk/protocol";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { type Answer, startApp } from "../testing/app.ts";
@@ -30,34 +29,8 @@ const stale = (id: string) => ({
   ...{ readAt: 1, onStale: "notify" },
 });
 interface Item {
-  readonly httpStatus: number;
   readonly code?: string;
-  readonly notifications?: readonly { readonly currentValues?: object; readonly currentValuesOmitted?: true }[];
 }
-const items = ({ body }: Answer) => body.data as readonly Item[];
-
-test("[S13] [C22] a bulk over large records that others have changed has 1 MiB of values in each receipt, and 4 MiB in all", async () => {
-  const apart = await call("POST", "/v1/commits/bulk", {
-    json: { commits: ids.map((id) => ({ clientTxId: `apart-${id}`, operations: [stale(id)] })) },
-  });
-  expect(apart.status).toBe(200);
-  expect(Buffer.byteLength(apart.text)).toBeLessThanOrEqual(limits.bulkAnswerBytes);
-  expect(items(apart).map(({ httpStatus }) => httpStatus)).toEqual([200, 200, 200, 200, 503, 503]);
-  expect(items(apart)[4]).toMatchObject({ code: "answer_too_large" });
-  const rest = await call("POST", "/v1/commits/bulk", {
-    json: { commits: ids.slice(4).map((id) => ({ clientTxId: `apart-${id}`, operations: [stale(id)] })) },
-  });
-  expect(items(rest).map(({ notifications }) => notifications?.[0]?.currentValues)).toEqual([
-    { notes: text(4) },
-    { notes: text(5) },
-  ]);
-  const one = await call("POST", "/v1/commits", { json: { clientTxId: "together", operations: ids.map(stale) } });
-  expect(one.status).toBe(200);
-  expect(Buffer.byteLength(one.text)).toBeLessThan(MiB + 16_384);
-  const notices = one.body.notifications as NonNullable<Item["notifications"]>;
-  expect(notices.map((notice) => notice.currentValuesOmitted ?? false)).toEqual([false, true, true, true, true, true]);
-  expect(notices[1]).not.toHaveProperty("currentValues");
-});
 
 /** A connection whose answers are never read. Returns a function that sends a request on it. */
 async function unreadConnection(token: string, path: string, body?: object, url = app.url): Promise<() => void> {

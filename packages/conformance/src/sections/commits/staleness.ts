@@ -122,21 +122,24 @@ export const section: SuiteSection = {
       "[S13] The current values of a receipt have up to 1 MiB: those that do not fit are said to be left out.",
       async (t) => {
         const large = "x".repeat(600_000);
-        const records = [await moved(t), await moved(t), await moved(t)] as const;
-        const [first, second, third] = records;
-        for (const { path } of [first, second]) t.answered(await t.patch(path, { data: { title: large } }), 200);
+        const records = [await moved(t), await moved(t), await moved(t), await moved(t)] as const;
+        const [first, second, third, fourth] = records;
+        for (const { path } of [first, second, fourth])
+          t.answered(await t.patch(path, { data: { title: large } }), 200);
         const operations = records.map(({ id, at }) => ({
           ...{ action: "update", model: NOTE, id, data: { title: "mine" } },
           ...{ readAt: at, onStale: "notify" },
         }));
-        t.answered(await t.commit(operations), 200, {
+        const answer = t.answered(await t.commit(operations), 200, {
           status: "rejected",
           notifications: [
             { id: first.id, currentValues: { title: large }, currentValuesOmitted: absent },
             { id: second.id, conflictingFields: ["title"], currentValues: absent, currentValuesOmitted: true },
             { id: third.id, currentValues: { title: "theirs" }, currentValuesOmitted: absent },
+            { id: fourth.id, currentValues: absent, currentValuesOmitted: true },
           ],
         });
+        t.that(Buffer.byteLength(answer.text) < 1_048_576 + 16_384, "an answer of 1 MiB", answer.text.length);
       },
     ),
     check("[S9] overwrite replaces the newer value, and the other fields stay.", async (t) => {
