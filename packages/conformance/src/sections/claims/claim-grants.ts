@@ -42,6 +42,7 @@ export const section: SuiteSection = {
       });
       const left = Date.parse(String(body.expiresAt)) - before;
       t.that(left > 45_000 && left < 90_000, "an expiry time in 60 s without a ttl", left);
+      t.answered(await t.get(`/v1/claims/${body.id}`, { token: ann.token }), 200, { status: "active" });
     }),
     check("A claim has the action, description, meta and field that the client sent.", async (t) => {
       const [note, ann] = await scene(t, 1);

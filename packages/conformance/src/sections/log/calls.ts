@@ -1,17 +1,25 @@
 import { someText } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
-import { positionOf } from "../../protocol/answers.ts";
+import { positionOf, rowsOf } from "../../protocol/answers.ts";
 
 const LARGE = "x".repeat(65 * 1_024);
+const DEEP: unknown = JSON.parse(`${"[".repeat(100)}${"]".repeat(100)}`);
 
 /** What is no call, and how it is refused. */
 const REFUSED: readonly (readonly [what: string, frame: object, status: number, code: string])[] = [
   ["an endpoint that is not on the stream", { name: "pushSchema", body: {} }, 404, "route_not_found"],
+  ["an endpoint that makes tokens", { name: "createEphemeralKey", body: {} }, 404, "route_not_found"],
+  ["an endpoint of many lines", { name: "readSnapshot", body: {} }, 404, "route_not_found"],
   ["an unknown endpoint", { name: "dance" }, 404, "route_not_found"],
+  ["a name that every object has", { name: "__proto__", body: {} }, 404, "route_not_found"],
   ["a key that it cannot have", { name: "listClaims", more: 1 }, 400, "unknown_field"],
   ["a body that is no commit", { name: "commit", body: [] }, 400, "invalid_body"],
   ["NUL in its body", { name: "commit", body: { clientTxId: "\u0000", operations: [] } }, 400, "invalid_value"],
+  ["a body of 100 levels", { name: "commit", body: DEEP }, 400, "invalid_value"],
+  ["no parts of its path", { name: "acquireClaim" }, 400, "missing_field"],
+  ["an empty part of its path", { name: "readCommit", params: { clientTxId: "" } }, 400, "missing_field"],
+  ["a part that its path lacks", { name: "listClaims", params: { id: "x" } }, 400, "unknown_field"],
   ["a frame of 65 KiB", { name: "commit", body: { clientTxId: LARGE } }, 413, "request_too_large"],
 ];
 
@@ -35,6 +43,16 @@ export const section: SuiteSection = {
       const again = t.answered(await t.post("/v1/commits", body), 200);
       t.is(again.headers["idempotent-replayed"], "true", "idempotent-replayed over HTTP");
       t.is(positionOf(again), receipt.lastSyncId, "the position");
+      const other = { clientTxId: t.id(), operations: [{ action: "create", model: NOTE, id: t.id(), data }] };
+      const bulk = { commits: [body, other] };
+      stream.send({ frame: "call", n: 2, name: "commitBulk", body: bulk });
+      const many = await stream.next("answer", { n: 2 });
+      t.fits(many, { status: 200, body: { data: [{ httpStatus: 200 }, { httpStatus: 200 }] } }, "the answer to a bulk");
+      const overHttp = t.answered(await t.post("/v1/commits/bulk", bulk), 200);
+      t.is(many.body, overHttp.body, "the receipts over HTTP");
+      await stream.reaches(Number(rowsOf(overHttp)[1]?.lastSyncId));
+      stream.send({ frame: "call", n: 3, name: "readCommit", params: { clientTxId } });
+      t.fits(await stream.next("answer", { n: 3 }), { status: 200, body: { clientTxId } }, "the commit by its name");
     }),
     ...checkEach(
       REFUSED,
@@ -54,12 +72,16 @@ export const section: SuiteSection = {
       stream.send({ frame: "hello", token: t.environment.key });
       await stream.next("welcome");
     }),
-    check("[T19] The ninth call that waits for its answer is 429, and the others are answered.", async (t) => {
-      const stream = await t.connect();
-      for (let n = 1; n <= 9; n++)
-        stream.send({ frame: "call", n, name: "readCommit", params: { clientTxId: t.id() } });
-      t.fits(await stream.next("answer", { n: 9 }), { status: 429, body: { code: "rate_limited" } }, "the ninth");
-      for (let n = 1; n <= 8; n++) t.fits(await stream.next("answer", { n }), { status: 404 }, `answer ${n}`);
-    }),
+    check(
+      "[T19] The ninth call that waits for its answer is 429, a number in use is 400, and the others are answered.",
+      async (t) => {
+        const stream = await t.connect();
+        for (const n of [1, 2, 3, 4, 5, 6, 7, 8, 9, 1])
+          stream.send({ frame: "call", n, name: "readCommit", params: { clientTxId: t.id() } });
+        t.fits(await stream.next("answer", { n: 9 }), { status: 429, body: { code: "rate_limited" } }, "the ninth");
+        await stream.next("answer", { n: 1, status: 400 });
+        for (let n = 1; n <= 8; n++) t.fits(await stream.next("answer", { n }), { status: 404 }, `answer ${n}`);
+      },
+    ),
   ],
 };
