@@ -18,7 +18,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(`${path}/attempts?limit=100`), 200, { data: [] });
       for (const limit of ["0", "101", "abc", "1e2", "-1", ""])
         t.refused(await t.get(`${path}/attempts?limit=${limit}`), "invalid_limit");
-      t.answered(await t.get(`${path}/attempts?starting_after=nothing`), 400, { type: "validation_error" });
+      t.refused(await t.get(`${path}/attempts?starting_after=nothing`), "invalid_cursor");
     }),
     check("[W18] A test answers with its attempt, and with the error if it failed.", async (t) => {
       const { path, id } = await stopped(t, quiet());
