@@ -8,7 +8,6 @@ import { presenceFrames } from "../../../testing/stream/room.ts";
 import type { TestStream } from "../../../testing/stream/stream.ts";
 import {
   becomes,
-  breakOff,
   handOver,
   idsIn,
   newRoom,
@@ -29,18 +28,6 @@ const brief = { graceMs: 300, beatMs: 300, silentMs: 1_500 };
 
 test("[P5] a reload is not seen, neither here nor from another process", () =>
   seesNoReload({ enter }, { here, there }));
-
-test("[P5] a session that does not come back leaves when its grace is over", async () => {
-  const room = newRoom();
-  const { server } = await app.another({ presenceTimes: brief });
-  const bob = await enter(room, { id: "bob", url: server.url });
-  const ann = await enter(room, { id: "ann", clientId: "tab", url: server.url });
-  await becomes(() => idsIn(bob, room), ["ann", "bob"]);
-  breakOff(ann);
-  await becomes(() => idsIn(bob, room), ["bob"]);
-  expect(told(bob, room).flatMap(({ left }) => left)).toEqual(["agent:ann"]);
-  await server.close();
-});
 
 test("[P8] a process that is killed leaves ghosts for a short while only", async () => {
   const room = newRoom();
