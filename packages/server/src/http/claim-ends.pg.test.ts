@@ -52,6 +52,17 @@ test("[A15] a secret key's grace is its claims' grace, whenever in it they were 
   await until(async () => (await holdersOf("g1")).length + (await holdersOf("g2")).length === 0);
 });
 
+test("[A15] a claim ends when the token that last renewed it is revoked", async () => {
+  await make("r1");
+  const [first, second] = [await capability("worker"), await capability("worker")];
+  const held = claimOf(await claim(first.token, "r1", { ttl: "1h" }));
+  expect((await call("POST", `/v1/claims/${held.id}/renew`, { token: second.token })).status).toBe(200);
+  await call("DELETE", `/v1/capabilities/${first.id}`);
+  expect(await holdersOf("r1")).toMatchObject([{ id: held.id }]);
+  await call("DELETE", `/v1/capabilities/${second.id}`);
+  await until(async () => (await holdersOf("r1")).length === 0);
+});
+
 test("[A10] a renewal does not name the holders of a record that the caller may no longer see", async () => {
   await make("l1", { deckId: "d1" });
   const narrow = await capability("narrow", ["deck:d1"]);
