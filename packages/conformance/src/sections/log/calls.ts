@@ -51,8 +51,9 @@ export const section: SuiteSection = {
       const overHttp = t.answered(await t.post("/v1/commits/bulk", bulk), 200);
       t.is(many.body, overHttp.body, "the receipts over HTTP");
       await stream.reaches(Number(rowsOf(overHttp)[1]?.lastSyncId));
-      stream.send({ frame: "call", n: 3, name: "readCommit", params: { clientTxId } });
-      t.fits(await stream.next("answer", { n: 3 }), { status: 200, body: { clientTxId } }, "the commit by its name");
+      stream.send({ frame: "call", n: 3, name: "readCommit", params: { clientTxId: other.clientTxId } });
+      const found = await stream.next("answer", { n: 3 });
+      t.fits(found, { status: 200, body: { clientTxId: other.clientTxId } }, "the commit by its name");
     }),
     ...checkEach(
       REFUSED,
