@@ -65,7 +65,7 @@ export const becomes = (what: () => unknown, expected: unknown) =>
 export const sessionOf = ({ frames }: TestStream) =>
   frames.flatMap((frame) => (frame.frame === "welcome" ? [frame.session] : [])).at(-1);
 /** The other side does not get to say goodbye. */
-export const breakOff = (stream: TestStream) => stream.socket.terminate();
+const breakOff = (stream: TestStream) => stream.socket.terminate();
 
 /** Ann and Bob are in a third process, which stops; Ann comes back elsewhere. */
 export async function handOver(app: App, { enter }: Pick<ReturnType<typeof peopleOf>, "enter">, there: string) {
