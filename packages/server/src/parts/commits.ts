@@ -8,6 +8,7 @@ import type { PlaneContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
 import type { OpenModules } from "./modules.ts";
 import type { Part } from "./part.ts";
+import type { Reads } from "./reads.ts";
 import type { Sources } from "./sources.ts";
 
 export interface Commits extends Part {
@@ -23,6 +24,7 @@ export function openCommits(
   { hub, claimHub }: Hubs,
   { after }: Pick<OpenModules, "after">,
   { ask }: Pick<Sources, "ask">,
+  { isHidden }: Pick<Reads, "isHidden">,
 ): Commits {
   const { options, database, limits, cacheBytes, schemas, url, verify, wake, pool, usage, publicUrl, report } = ctx;
   const recorded: Commits["recorded"] = (tenant, { from, to, claimsChanged }) => {
@@ -63,7 +65,7 @@ export function openCommits(
   return {
     lanes,
     recorded,
-    routes: commitRoutes(countCommits(submitCommits(lanes, ask), usage), publicUrl.docUrl, readCommit(pool)),
+    routes: commitRoutes(countCommits(submitCommits(lanes, ask), usage), publicUrl.docUrl, readCommit(pool, isHidden)),
     forget: lanes.forget,
     close: lanes.close,
   };

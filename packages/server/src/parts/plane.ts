@@ -36,11 +36,11 @@ export async function openPlane(
   const hubs = opened(openHubs(ctx));
   const modules = opened(await openModules(ctx));
   const sources = opened(await openSources(ctx));
-  const commits = opened(openCommits(ctx, hubs, modules, sources));
+  const reads = opened(openReads(ctx, hubs));
+  const commits = opened(openCommits(ctx, hubs, modules, sources, reads));
   const claims = opened(openClaims(ctx, hubs, commits));
   opened(openTables(ctx, commits));
   const followed = opened(followSources(ctx, sources, commits));
-  const reads = opened(openReads(ctx, hubs));
   const schemaPushes = opened(openSchemas(ctx, hubs, maintenance));
   return {
     ...{ pool, schemas, lanes: commits.lanes, followed: hubs, verifySource: followed.verify, forget, stop, close },

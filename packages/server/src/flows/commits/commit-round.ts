@@ -1,4 +1,3 @@
-import { saveClaims } from "../../db/claims/claims.ts";
 import type { LockedHead } from "../../db/commits/heads.ts";
 import type { HistoryQuestion } from "../../db/commits/history.ts";
 import { replaceValues } from "../../db/commits/record-values.ts";
@@ -10,7 +9,6 @@ import type { Pipe } from "../../db/connection/pipe.ts";
 import { commit as commitTransaction, type Statement } from "../../db/connection/statement.ts";
 import { eraseRecords, holdOffCopies } from "../../db/log/erase.ts";
 import { loadSchema } from "../../db/schema/model-schemas.ts";
-import { claimsOf } from "../../rules/claims/claims-state.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import { type Judged, lookupFor } from "../../rules/commits/judge-commits.ts";
 import { judgedAgain, judgementTime } from "../../rules/commits/judgement-time.ts";
@@ -19,9 +17,11 @@ import { storedEntry } from "../../rules/commits/stored-entry.ts";
 import type { NewEntry, TenantState } from "../../rules/commits/tenant-state.ts";
 import { valueTexts } from "../../rules/schema/declared-values.ts";
 import { TABLES } from "../../rules/tables/tenant-tables.ts";
+import { claimNumbers, saveChangedClaims, withChangedClaims } from "../claims/claims-of-round.ts";
 import type { LiveSchema, SchemaCache } from "../schema/schema-cache.ts";
+import { intentChanges } from "../sources/intents-of-round.ts";
 import { commitsOf, type Job, tenantOf } from "./job.ts";
-import { intentChanges, judgeJob } from "./judge-job.ts";
+import { judgeJob } from "./judge-job.ts";
 import { type Loaded, load, type SizeRules } from "./load-round.ts";
 import { loadValues } from "./load-values.ts";
 import { type CommittedBatch, isComplete, judgedNow, type RoundAnswer, type RoundResult } from "./round-result.ts";
@@ -136,19 +136,19 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
   const answers = jobs.map((job) => outcomes.get(job));
   const lost = jobs[answers.indexOf(undefined)];
   if (lost) throw new TenantElsewhere(tenantOf(lost));
-  const claimed = tenants.filter(({ state }) => claimsOf(state).changed.size > 0);
+  const claimed = withChangedClaims(tenants.map(({ state, batch: { tenant } }) => ({ state, tenant })));
   return {
     outcomes: answers as readonly RoundAnswer[],
     batches: tenants.map(({ batch }) => batch).filter(({ entries }) => entries.length > 0),
-    claimTenants: claimed.map(({ batch }) => batch.tenant),
+    claimTenants: claimed.map(({ tenant }) => tenant),
     round: roundOf(tenants),
-    claims: claimed.length > 0 ? [saveChanged(claimed)] : [],
+    claims: claimed.length > 0 ? [saveChangedClaims(claimed)] : [],
     values: changedValues(tenants),
     intents: intentChanges(jobs, answers as readonly RoundAnswer[]),
-    heads: tenants.map(({ state, batch: { tenant } }) => {
-      const { change: claimChange, count: claims } = claimsOf(state);
-      return { ...state.head, tenant, now: state.now, claimChange, claims };
-    }),
+    heads: tenants.map(({ state, batch: { tenant } }) => ({
+      ...{ ...state.head, tenant, now: state.now },
+      ...claimNumbers(state),
+    })),
     pipe,
   };
 }
@@ -165,18 +165,6 @@ function changedValues(tenants: readonly JudgedTenant[]): Statement<void>[] {
   );
   return records.length > 0 ? replaceValues(records) : [];
 }
-
-const saveChanged = (tenants: readonly JudgedTenant[]): Statement<void> =>
-  saveClaims(
-    tenants.flatMap(({ state, batch: { tenant } }) =>
-      [...claimsOf(state).changed.values()].map((changed) => ({ ...changed, tenant })),
-    ),
-    tenants.map(({ state, batch: { tenant } }) => ({
-      tenant,
-      claimChange: claimsOf(state).change,
-      claims: claimsOf(state).count,
-    })),
-  );
 
 /** One tenant after its commits were judged. */
 interface JudgedTenant {

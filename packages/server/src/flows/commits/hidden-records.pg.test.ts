@@ -145,6 +145,8 @@ test("[C23] a held receipt is not repeated to another token of the participant t
     (await app.call("POST", "/v1/commits", { token: own, key: "twin", json })).body,
     "capability_scope_denied",
   );
+  expect((await app.call("GET", "/v1/commits/twin", { token: wide })).body).toEqual(first.body);
+  tellsNothing((await app.call("GET", "/v1/commits/twin", { token: own })).body, "capability_scope_denied");
 });
 
 test("[C23] a premise about a group tells of a record only if the writer may read its model", async () => {

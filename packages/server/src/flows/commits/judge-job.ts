@@ -1,6 +1,4 @@
 import { limits } from "@holdfast/sdk/protocol";
-import type { Statement } from "../../db/connection/statement.ts";
-import { deleteIntents, insertIntents } from "../../db/sources/intents.ts";
 import type { Share } from "../../limits/answer-bytes.ts";
 import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
 import { judgeClaim } from "../../rules/claims/judge-claim.ts";
@@ -9,7 +7,7 @@ import { isLocked, type Judged, judgeInOrder, recordInOrder } from "../../rules/
 import type { TenantState } from "../../rules/commits/tenant-state.ts";
 import { judgeForSource, type SourceJudgement, settleIntent } from "../../rules/sources/judge-intent.ts";
 import type { Job } from "./job.ts";
-import type { ClaimOutcome, RoundAnswer, RoundOutcome } from "./round-result.ts";
+import type { ClaimOutcome, RoundOutcome } from "./round-result.ts";
 
 /** Judges a job. `hasSources`: some models of the tenant have sources. */
 export function judgeJob(state: TenantState, job: Job, hasSources: boolean): RoundOutcome {
@@ -45,16 +43,4 @@ function outcomeOf(found: SourceJudgement, answer?: Share): RoundOutcome {
   if ("intent" in found) return found;
   if ("judged" in found) answer?.take(found.judged.bytes);
   return "judged" in found ? { commits: [found.judged] } : { commits: [], isLocked: found.waits === "for an intent" };
-}
-
-export function intentChanges(jobs: readonly Job[], outcomes: readonly RoundAnswer[]): Statement<void>[] {
-  const begun = outcomes.flatMap((outcome) =>
-    typeof outcome === "object" && "intent" in outcome ? [outcome.intent] : [],
-  );
-  const ended = jobs.flatMap(({ source }, i) => {
-    const outcome = outcomes[i];
-    const isSettled = typeof outcome === "object" && (outcome.commits?.length ?? 0) > 0;
-    return source && "intent" in source && isSettled ? [source.intent] : [];
-  });
-  return [...(begun.length > 0 ? [insertIntents(begun)] : []), ...(ended.length > 0 ? [deleteIntents(ended)] : [])];
 }

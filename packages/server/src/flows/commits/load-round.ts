@@ -13,8 +13,6 @@ import type { Pipe } from "../../db/connection/pipe.ts";
 import { begin, type Statement } from "../../db/connection/statement.ts";
 import type { RecordSource } from "../../db/lists/record-source.ts";
 import { adoptRecords } from "../../db/schema/rewritten-records.ts";
-import { loadOpenIntents, loadReservations, type ReservedKey } from "../../db/sources/intents.ts";
-import { type ListedModel, loadListedModels } from "../../db/sources/sources.ts";
 import { tenantOfOrder } from "../../rules/claims/claim-order.ts";
 import { valuesAsked } from "../../rules/commits/commit-bytes.ts";
 import {
@@ -26,8 +24,8 @@ import {
 } from "../../rules/commits/commit-request.ts";
 import type { FoundValues } from "../../rules/commits/record-values.ts";
 import type { ByteBounds } from "../../rules/commits/tenant-state.ts";
-import { reservedKeys } from "../../rules/sources/source-intent.ts";
 import type { TenantTables } from "../../rules/tables/tenant-tables.ts";
+import { loadIntents } from "../sources/intents-of-round.ts";
 import { commitsOf, type Job, tenantOf } from "./job.ts";
 
 /** The result of the first round trip. Everything is read under the heads' locks. */
@@ -100,7 +98,7 @@ export async function load(
       ? pipe.send(ofRows.map(({ source, names }) => loadSourceRecords(source, names, "small")))
       : undefined,
     asksClaims ? askClaims() : undefined,
-    jobs.some(({ source }) => source) ? loadIntents(pipe, jobs) : NO_INTENTS,
+    loadIntents(pipe, jobs),
   ]);
   for (const { tenant, claims } of heads)
     if (claims === 0) unclaimed.add(tenant);
@@ -118,28 +116,6 @@ export async function load(
     groups: groupHeads ?? [],
     intents,
   };
-}
-
-const NO_INTENTS: {
-  readonly reserved: readonly ReservedKey[];
-  readonly open: readonly string[];
-  readonly listed: readonly ListedModel[];
-} = { reserved: [], open: [], listed: [] };
-
-/** Commits on their way to the sources of their records: those in the way of the jobs, and those that the jobs end. */
-async function loadIntents(pipe: Pipe, jobs: readonly Job[]): Promise<typeof NO_INTENTS> {
-  const beginning = jobs.filter(({ source }) => source && !("intent" in source));
-  const keys = commitsOf(beginning).flatMap((commit) =>
-    reservedKeys(commit).map((key) => ({ tenant: commit.principal.tenant, key })),
-  );
-  const ending = jobs.flatMap(({ source }) => (source && "intent" in source ? [source.intent] : []));
-  const tenants = [...new Set(beginning.map(tenantOf))];
-  const [reserved, open, listed] = await pipe.send([
-    loadReservations(keys),
-    loadOpenIntents(ending),
-    loadListedModels(tenants),
-  ]);
-  return { reserved, open, listed };
 }
 
 /**

@@ -4,7 +4,7 @@ import { readRecord as readStored } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { presentQueue } from "../../rules/claims/claim.ts";
 import { tooLargeToRead } from "../../rules/commits/unreadable-record.ts";
-import { type Refusal, refuse } from "../../rules/refusal.ts";
+import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
@@ -33,6 +33,24 @@ export const readRecord =
       await awaitCaptured(db, schema, tenant);
       return readPresent(tables, reader, declared, id);
     });
+  };
+
+/** Whether a record is hidden from a token: of a model that it may not read, or outside its groups. */
+export type IsHidden = (reader: Principal, model: string, id: string) => Promise<boolean>;
+
+export const isHidden =
+  (db: Database, readTables: ReadTables, schemas: SchemaCache): IsHidden =>
+  async (reader, model, id) => {
+    const { tenant, scope } = reader;
+    if (!scope) return false;
+    const schema = await liveSchema(db, schemas, tenant);
+    const declared = schema.models.get(model.toLowerCase());
+    if (checkModel(reader, declared?.name ?? model)) return true;
+    if (!declared) return false;
+    const find = async (tables: Database) =>
+      await readStored(tables, { tenant, model: model.toLowerCase(), id }, await sourceOf(tables, tenant, declared));
+    const found = declared.model.table ? await readTables(reader, declared.name, find) : await find(db);
+    return isRefusal(found) || (found !== undefined && !isWithin(scope, found.groups));
   };
 
 async function readPresent(

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Database } from "../../db/connection/pool.ts";
 import { tenantOf } from "../../db/organizations/organizations.ts";
+import type { Principal } from "../../rules/tokens/participant.ts";
 import { freshPool } from "../../testing/fresh-connection.ts";
 import { readCommit } from "../commits/read-commit.ts";
 import { ensureConfiguredKey } from "../tokens/ensure-configured-key.ts";
@@ -26,6 +27,11 @@ await mintSecretKey(source, tenant, true, "minted");
 const { id } = await mintSecretKey(source, tenant, true, "revoked before");
 await source.query("update holdfast.secret_key set revoked_at = clock_timestamp() where id = $1", [id]);
 const lines = await dump(source);
+
+const secretKeyIn = (tenant: number): Principal => ({
+  ...{ tenant, organization: "org_1", livemode: true, home: null, scope: undefined, expiresAt: null },
+  ...{ participantKind: "system", participantId: "key_1", tokenId: "key_1", tokenKind: "secret_key" },
+});
 
 test("[O17] keys revoked before the dump stay revoked, and a different configured key replaces the earlier one", async () => {
   const target = await freshPool();
@@ -61,10 +67,13 @@ test("[O10] [I10] a dump of version 1 is restored: its receipts are found by the
   const target = await freshPool();
   const { organization } = await restoreOrganization(target, [], each(older), { newId: false });
   const restored = (await tenantOf(target, organization, true)) as number;
-  const found = await readCommit(target)(restored, 'agent:a"\\b', 'k"\\,1');
+  const found = await readCommit(target, async () => true)(secretKeyIn(restored), 'agent:a"\\b', 'k"\\,1');
   expect(found).toMatchObject({ body, fingerprint, conflicted: false });
-  expect(await readCommit(target)(restored, "system:key_1", "plain")).toMatchObject({ body, fingerprint });
-  expect(await readCommit(target)(restored, "system:key_1", 'k"\\,1')).toBe(undefined);
+  expect(await readCommit(target, async () => true)(secretKeyIn(restored), "system:key_1", "plain")).toMatchObject({
+    body,
+    fingerprint,
+  });
+  expect(await readCommit(target, async () => true)(secretKeyIn(restored), "system:key_1", 'k"\\,1')).toBe(undefined);
 });
 
 test("[O10] a dump of a later version is refused with a sentence", async () => {

@@ -88,7 +88,8 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
     readCommit: async ({ principal, params: { clientTxId = "" }, query, spoken }) => {
       const writer = writerAsked(principal, query.one.participant);
       if (isRefusal(writer)) return { refusal: writer };
-      const receipt = await readCommit(principal.tenant, writer, clientTxId);
+      const receipt = await readCommit(principal, writer, clientTxId);
+      if (isRefusal(receipt)) return { refusal: receipt };
       if (!receipt) return { refusal: refuse("commit_not_found", { param: "clientTxId" }) };
       const { names } = spoken ?? {};
       const text = names ? receiptOut(names, receipt.body, () => undefined) : receipt.body;
