@@ -86,6 +86,11 @@ export class OutcomeLookup {
       const reply = await this.#server.request("readCommit", { params: { clientTxId: name } }, this.#end.signal);
       const verdict = verdictOf(reply);
       if (verdict.then === "refused" && verdict.failure.status === 404) continue;
+      // It conflicted, and its record is hidden from the token by now.
+      if (verdict.then === "refused") {
+        this.#waiters.notify(clientTxId, { kind: "failed", failure: verdict.failure });
+        return true;
+      }
       if (verdict.then === "sign-in") this.#deps.tokenRefused(verdict.reason);
       if (verdict.then !== "read") return false;
       const outcome = outcomeOf({ ...(verdict.body as object), httpStatus: 200 });
