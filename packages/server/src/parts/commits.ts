@@ -24,7 +24,7 @@ export function openCommits(
   { hub, claimHub }: Hubs,
   { after }: Pick<OpenModules, "after">,
   { ask }: Pick<Sources, "ask">,
-  { isHidden }: Pick<Reads, "isHidden">,
+  { seeRecord }: Pick<Reads, "seeRecord">,
 ): Commits {
   const { options, database, limits, cacheBytes, schemas, url, verify, wake, pool, usage, publicUrl, report } = ctx;
   const recorded: Commits["recorded"] = (tenant, { from, to, claimsChanged }) => {
@@ -65,7 +65,7 @@ export function openCommits(
   return {
     lanes,
     recorded,
-    routes: commitRoutes(countCommits(submitCommits(lanes, ask), usage), publicUrl.docUrl, readCommit(pool, isHidden)),
+    routes: commitRoutes(countCommits(submitCommits(lanes, ask), usage), publicUrl.docUrl, readCommit(pool, seeRecord)),
     forget: lanes.forget,
     close: lanes.close,
   };

@@ -1,7 +1,7 @@
 import { listRecords } from "../flows/lists/list-records.ts";
 import { readHistory } from "../flows/log/read-history.ts";
 import { readLog } from "../flows/log/read-log.ts";
-import { type IsHidden, isHidden, readRecord } from "../flows/log/read-record.ts";
+import { readRecord, type SeeRecord, seeRecord } from "../flows/log/read-record.ts";
 import { readSnapshot } from "../flows/log/read-snapshot.ts";
 import { type ReadTables, tableReads } from "../flows/tables/table-reads.ts";
 import { logRoutes } from "../http/routes/log.ts";
@@ -24,7 +24,7 @@ const pagesAtOnce = (connections: number) => ({
 
 export interface Reads extends Part {
   readonly routes: ReturnType<typeof recordRoutes> & ReturnType<typeof logRoutes>;
-  readonly isHidden: IsHidden;
+  readonly seeRecord: SeeRecord;
 }
 
 /** Reads of records, logs and snapshots. */
@@ -41,7 +41,7 @@ export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
   const snapshot = readSnapshot(pool, readTablePage, schemas, cursors, pages, recordBytes);
   const fairLog: typeof log = (tenant, ...rest) => pages.take(tenant, "", () => log(tenant, ...rest));
   return {
-    isHidden: isHidden(pool, readTables, schemas),
+    seeRecord: seeRecord(pool, readTables, schemas),
     routes: {
       ...recordRoutes(
         readRecord(pool, readTables, schemas),

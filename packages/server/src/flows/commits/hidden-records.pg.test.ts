@@ -147,6 +147,25 @@ test("[C23] a held receipt is not repeated to another token of the participant t
   );
   expect((await app.call("GET", "/v1/commits/twin", { token: wide })).body).toEqual(first.body);
   tellsNothing((await app.call("GET", "/v1/commits/twin", { token: own })).body, "capability_scope_denied");
+  await seed([{ action: "delete", model: "project", id: "hidden_twin" }]);
+  tellsNothing((await app.call("GET", "/v1/commits/twin", { token: own })).body, "capability_scope_denied");
+});
+
+test("[C23] a conflict about a group is not read by another token of the participant that lacks the group", async () => {
+  const wide = (
+    await app.capability({ participantId: "own", operations: ["project.*"], syncGroups: ["team:a", "team:b"] })
+  ).token;
+  const { body: log } = await app.call("GET", "/v1/log");
+  const readAt = (log.data as { syncId: number }[]).at(-1)?.syncId ?? 0;
+  await seed([create("project", "hidden_news", { teamId: "b" })]);
+  const json = {
+    operations: [create("project", "of_a", { teamId: "a" })],
+    reads: [{ group: "team:b", readAt, onStale: "notify" }],
+  };
+  const first = await app.call("POST", "/v1/commits", { token: wide, key: "of-group", json });
+  expect(first.body).toMatchObject({ notifications: [{ group: "team:b", id: "hidden_news" }] });
+  expect((await app.call("GET", "/v1/commits/of-group", { token: wide })).body).toEqual(first.body);
+  tellsNothing((await app.call("GET", "/v1/commits/of-group", { token: own })).body, "capability_scope_denied");
 });
 
 test("[C23] a premise about a group tells of a record only if the writer may read its model", async () => {

@@ -1,14 +1,15 @@
 import type { CommitReceipt } from "@holdfast/sdk/protocol";
 import { loadReceipts } from "../../db/commits/receipts.ts";
 import type { Database } from "../../db/connection/pool.ts";
+import { recordKey } from "../../rules/commits/commit-request.ts";
 import { isVisibleName } from "../../rules/commits/idempotency-key.ts";
 import { sentReceipt } from "../../rules/commits/short-receipt.ts";
 import type { StoredReceipt } from "../../rules/commits/tenant-state.ts";
-import type { Refusal } from "../../rules/refusal.ts";
+import { isRefusal, type Refusal } from "../../rules/refusal.ts";
 import { organizationGroup } from "../../rules/schema/sync-group.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
-import { checkModel, deny } from "../../rules/tokens/scope.ts";
-import type { IsHidden } from "../log/read-record.ts";
+import { checkModel, deny, isWithin } from "../../rules/tokens/scope.ts";
+import type { SeeRecord } from "../log/read-record.ts";
 
 /** Reads the receipt of a participant's commit. Undefined if no commit with this name is stored. */
 export type ReadCommit = (
@@ -19,7 +20,7 @@ export type ReadCommit = (
 
 /** A commit is stored under its `clientTxId` and its idempotency key. No two commits of a participant share a name. */
 export const readCommit =
-  (db: Database, isHidden: IsHidden): ReadCommit =>
+  (db: Database, see: SeeRecord): ReadCommit =>
   async (reader, participant, name) => {
     // Names with a space are keys of single operations, which have no receipt of their own.
     if (!isVisibleName(name)) return undefined;
@@ -29,17 +30,33 @@ export const readCommit =
     const [found] = read(rows, command);
     if (!found) return undefined;
     const receipt = { ...found, body: sentReceipt(found.kept ?? "", name) };
-    return (found.conflicted ? await refusedTo(reader, receipt.body, isHidden) : undefined) ?? receipt;
+    return (found.conflicted ? await refusedTo(reader, receipt.body, see) : undefined) ?? receipt;
   };
 
-/** The receipt of a conflict has values of records, and another token of the participant may see less. */
-async function refusedTo(reader: Principal, body: string, isHidden: IsHidden): Promise<Refusal | undefined> {
+/**
+ * The receipt of a conflict has values of records, and another token of the participant may see less. What is gone by now
+ * cannot be judged: its values are told only to tokens for the whole organization.
+ */
+async function refusedTo(reader: Principal, body: string, see: SeeRecord): Promise<Refusal | undefined> {
+  const { scope } = reader;
+  if (!scope) return undefined;
   const { notifications = [] } = JSON.parse(body) as CommitReceipt;
-  for (const { model, id, group } of notifications) {
-    // What has changed in a group is told to those who may read its model, without its name to others.
-    const lacks = group === undefined ? await isHidden(reader, model, id) : id !== "" && checkModel(reader, model);
-    if (lacks)
-      return deny({ can: "read", model, syncGroup: organizationGroup(reader.organization) }, { param: "clientTxId" });
+  const known = new Map<string, Awaited<ReturnType<SeeRecord>>>();
+  for (const { model, id, group, currentValues = {} } of notifications) {
+    if (group !== undefined) {
+      if (!isWithin(scope, [group]) || (id !== "" && checkModel(reader, model))) return denied("*", group);
+      continue;
+    }
+    const key = recordKey(model, id);
+    const found = known.get(key) ?? (await see(reader, model, id));
+    known.set(key, found);
+    if (isRefusal(found)) return found;
+    const hasValues = Object.keys(currentValues).length > 0;
+    if (found === "hidden" || (found === "gone" && hasValues && scope.groups !== undefined))
+      return denied(model, organizationGroup(reader.organization));
   }
   return undefined;
 }
+
+const denied = (model: string, syncGroup: string): Refusal =>
+  deny({ can: "read", model, syncGroup }, { param: "clientTxId" });

@@ -35,22 +35,23 @@ export const readRecord =
     });
   };
 
-/** Whether a record is hidden from a token: of a model that it may not read, or outside its groups. */
-export type IsHidden = (reader: Principal, model: string, id: string) => Promise<boolean>;
+/** Whether a token may read a record: not one of a model or a group that its scope lacks. */
+export type SeeRecord = (reader: Principal, model: string, id: string) => Promise<"seen" | "hidden" | "gone" | Refusal>;
 
-export const isHidden =
-  (db: Database, readTables: ReadTables, schemas: SchemaCache): IsHidden =>
+export const seeRecord =
+  (db: Database, readTables: ReadTables, schemas: SchemaCache): SeeRecord =>
   async (reader, model, id) => {
     const { tenant, scope } = reader;
-    if (!scope) return false;
     const schema = await liveSchema(db, schemas, tenant);
     const declared = schema.models.get(model.toLowerCase());
-    if (checkModel(reader, declared?.name ?? model)) return true;
-    if (!declared) return false;
+    if (checkModel(reader, declared?.name ?? model)) return "hidden";
+    if (!declared) return "gone";
     const find = async (tables: Database) =>
       await readStored(tables, { tenant, model: model.toLowerCase(), id }, await sourceOf(tables, tenant, declared));
     const found = declared.model.table ? await readTables(reader, declared.name, find) : await find(db);
-    return isRefusal(found) || (found !== undefined && !isWithin(scope, found.groups));
+    if (!found) return "gone";
+    if (isRefusal(found)) return found;
+    return scope && !isWithin(scope, found.groups) ? "hidden" : "seen";
   };
 
 async function readPresent(

@@ -67,13 +67,15 @@ test("[O10] [I10] a dump of version 1 is restored: its receipts are found by the
   const target = await freshPool();
   const { organization } = await restoreOrganization(target, [], each(older), { newId: false });
   const restored = (await tenantOf(target, organization, true)) as number;
-  const found = await readCommit(target, async () => true)(secretKeyIn(restored), 'agent:a"\\b', 'k"\\,1');
+  const found = await readCommit(target, async () => "hidden")(secretKeyIn(restored), 'agent:a"\\b', 'k"\\,1');
   expect(found).toMatchObject({ body, fingerprint, conflicted: false });
-  expect(await readCommit(target, async () => true)(secretKeyIn(restored), "system:key_1", "plain")).toMatchObject({
+  expect(await readCommit(target, async () => "hidden")(secretKeyIn(restored), "system:key_1", "plain")).toMatchObject({
     body,
     fingerprint,
   });
-  expect(await readCommit(target, async () => true)(secretKeyIn(restored), "system:key_1", 'k"\\,1')).toBe(undefined);
+  expect(await readCommit(target, async () => "hidden")(secretKeyIn(restored), "system:key_1", 'k"\\,1')).toBe(
+    undefined,
+  );
 });
 
 test("[O10] a dump of a later version is refused with a sentence", async () => {
