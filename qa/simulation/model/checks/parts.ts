@@ -62,6 +62,7 @@ const isSome = (parts: readonly PartOfSlides[], part: PartOfSlides): boolean =>
 /**
  * A load drops rows without anything happening to their records. What a person has written must not go with them. If the
  * log moves a record out of all parts, or it never was in one, it is shown until the first of its writes is in the log.
+ * Then a leader that lacks its part hides it, also in a tab that had the part a moment longer, and has seen that write.
  */
 function vanished({ service, weather }: Simulation, tab: Tab): string | undefined {
   // Another log, or another view, may not have the record.
@@ -78,12 +79,12 @@ function vanished({ service, weather }: Simulation, tab: Tab): string | undefine
   }
   const rows = written.size === 0 ? [] : client.models.slide.list({ archived: "with" });
   const shown = new Map(rows.map(({ id, $syncId }) => [id, $syncId]));
+  const isAsOthersLeftIt = (id: string, syncId: number | undefined) => {
+    const row = service.model.rows.get(`slide/${id}`);
+    return row !== undefined && row.syncId === syncId && row.last.actor !== tab.home.name;
+  };
   const gone = [...tab.withWrites].find(
-    ([id, syncId]) =>
-      written.has(id) &&
-      !shown.has(id) &&
-      syncId !== undefined &&
-      service.model.rows.get(`slide/${id}`)?.syncId === syncId,
+    ([id, syncId]) => written.has(id) && !shown.has(id) && isAsOthersLeftIt(id, syncId),
   );
   // What is not loaded any more is shown without its position: it is as it was.
   tab.withWrites = new Map(

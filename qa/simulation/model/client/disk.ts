@@ -1,4 +1,5 @@
-import type { Rows } from "../../../../packages/sdk/src/core/log/rows.ts";
+import { PersistentMap } from "../../../../packages/sdk/src/core/log/persistent-map.ts";
+import type { LogRow, Rows } from "../../../../packages/sdk/src/core/log/rows.ts";
 import type { Mutation } from "../../../../packages/sdk/src/core/queue/mutation.ts";
 import { type Storage, StorageFailure } from "../../../../packages/sdk/src/engine/ports.ts";
 import { MemoryDisk, memoryStorage } from "../../../../packages/sdk/src/storage/memory.ts";
@@ -143,7 +144,7 @@ export class SimulatedDisk {
         () => {
           this.#open.splice(this.#open.indexOf(transaction), 1);
           if (wipes !== this.wipes && method !== "close") fail(WIPED);
-          else void this.#happen(method, call).then((result) => answer("is done", () => resolve(result)));
+          else void this.#happen(method, call).then((result) => answer("is done", () => resolve(asRead(result))));
         },
         `transactions of ${by.name}`,
       );
@@ -172,6 +173,25 @@ export class SimulatedDisk {
     return result;
   }
 }
+
+/** Each tab gets rows of its own, as from a real disk: the client adds to those that it gives to the app. */
+function asRead<T>(result: T): T {
+  const { rows, partial } = (result ?? {}) as { readonly rows?: Rows; readonly partial?: Rows };
+  if (!rows && !partial) return result;
+  return { ...result, ...(rows && { rows: copied(rows) }), ...(partial && { partial: copied(partial) }) };
+}
+
+const copied = (rows: Rows): Rows => ({
+  ...rows,
+  tables: Object.fromEntries(
+    Object.entries(rows.tables).map(([model, table]) => [
+      model,
+      PersistentMap.empty<LogRow>().edit((draft) => {
+        for (const [id, row] of table.entries()) draft.set(id, structuredClone(row));
+      }),
+    ]),
+  ),
+});
 
 /** As on a real disk, one transaction stores the rows and another one deletes the settled writes. */
 const inTwo = (port: Storage): Storage => ({

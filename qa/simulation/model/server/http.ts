@@ -25,6 +25,9 @@ export interface Link {
   sending(body: string, tab: Owner): void;
 }
 
+/** Each client gets objects of its own, as on any wire: the client adds to those that it gives to the app. */
+export const asSent = <T>(records: readonly T[]): T[] => structuredClone(records) as T[];
+
 type Result<T> = T | Reply;
 
 interface Flight {
@@ -70,7 +73,7 @@ export class SimulatedHttp {
             kind: "log",
             ...page,
             ...introduction,
-            entries: followedPart(entries.filter(sees), scope?.where, schema.models),
+            entries: asSent(followedPart(entries.filter(sees), scope?.where, schema.models)),
           };
         }),
       readSnapshot: (cursor, signal, scope) =>
@@ -82,7 +85,7 @@ export class SimulatedHttp {
             kind: "snapshot",
             ...page,
             ...introduction,
-            lines: followedPart(lines.filter(sees), scope?.where, schema.models),
+            lines: asSent(followedPart(lines.filter(sees), scope?.where, schema.models)),
           };
         }),
       request: (name, { params: { clientTxId = "" } = {} }, signal) =>

@@ -10,7 +10,7 @@ import { scopeOfParts } from "../../../../packages/sdk/src/testing/followed-scop
 import type { SeededRandom } from "../../../support/seeded-random.ts";
 import type { Owner } from "../schedule.ts";
 import { schema } from "../schema.ts";
-import type { Link } from "./http.ts";
+import { asSent, type Link } from "./http.ts";
 import type { Bearer } from "./tenants.ts";
 
 /** How long a client takes to notice a dead connection: its ping interval, and the time for a pong. */
@@ -224,7 +224,7 @@ export class SimulatedStream {
         frame: "entries",
         from,
         to,
-        entries: followedPart(entries.filter(sees), sent.where, schema.models),
+        entries: asSent(followedPart(entries.filter(sees), sent.where, schema.models)),
       });
     }
     if (sent.at < model.head) this.#scheduleNews(socket);
