@@ -86,6 +86,46 @@ test("[Q47] a leader that was replaced sends nothing before it leads again and h
 });
 
 test.each([
+  ["leads", ["a", "b"]],
+  ["follows", ["b"]],
+] as const)(
+  "[Q47] after a long sleep, a tab that loses the disk and %s sends of its writes %j: another may have sent the others",
+  async (which, sends) => {
+    const own = createTestServer(schema);
+    const profile = new BrowserProfile();
+    let fails = false;
+    const open = async () => {
+      const storage: typeof profile.platform.storage = async (name) => {
+        const port = await profile.platform.storage(name);
+        const enqueue: Storage["enqueue"] = (changes) =>
+          fails ? Promise.reject(new Error("The disk failed.")) : port.enqueue(changes);
+        return { ...port, enqueue };
+      };
+      const made = own.client({ platform: { ...profile.platform, storage } });
+      await made.client.ready();
+      await own.settle();
+      return made;
+    };
+    const tabs = [await open(), await open()];
+    for (const { offline } of tabs) offline();
+    await own.settle();
+    const tab = tabs[which === "leads" ? 0 : 1];
+    if (!tab) return;
+    tab.client.models.slide.create({ title: "a" }, { id: "a" });
+    await own.settle();
+    own.clock.sleep(38 * 86_400_000);
+    fails = true;
+    tab.client.models.slide.create({ title: "b" }, { id: "b" });
+    await own.settle();
+    tab.online();
+    await own.settle();
+    const sent = tab.connection.sent.flatMap((body) => [...body.matchAll(/"id":"(.)"/g)].map(([, id]) => id));
+    expect(sent).toEqual(sends);
+    expect(tab.client.attention().map(({ error }) => error.code)).toEqual(which === "leads" ? [] : ["too_old"]);
+  },
+);
+
+test.each([
   ["leads", 0],
   ["follows", 1],
 ])("[Q47] an export counts as sent, also in the store, if the tab that makes it %s", async (_, at) => {

@@ -39,7 +39,7 @@ export const wallOf = ({ wall, now }: Draft): number => wall ?? now;
 /** `lived`: the monotonic clock. Returns true if the server has to say its time again. */
 export function followClock(draft: Draft, lived: number | undefined): boolean {
   if (lived === undefined) return false;
-  const { clock, queue, generation } = draft.state;
+  const { clock, queue, generation, lead } = draft.state;
   const offset = wallOf(draft) - lived;
   const by = clock ? offset - clock.offset : 0;
   if (clock && Math.abs(by) < NOTED_MS) return false;
@@ -55,7 +55,11 @@ export function followClock(draft: Draft, lived: number | undefined): boolean {
   // The leader may have moved it before.
   const moved = [...inOrder(queue)]
     .filter(({ unsent, stage }) => (unsent || by < 0) && lastingPhase(stage) === "queued")
-    .map((m) => ({ ...m, createdAt: Math.min(m.createdAt + by, wallOf(draft)) }));
+    .map((m) => ({
+      ...m,
+      createdAt: Math.min(m.createdAt + by, wallOf(draft)),
+      ...(lead !== "yes" && { unmovedAt: m.unmovedAt ?? m.createdAt }),
+    }));
   set<QueueState>(draft, { queue: withChanged(queue, moved) });
   keep(draft, moved);
   // A later leader may know nothing of the clock that was fast. That a write is unsent may no longer be so.
@@ -103,6 +107,18 @@ export function asSent({ unsent, ...m }: Mutation, draft: Draft): Mutation {
   if (!unsent) return m;
   const sent = { ...m, createdAt: Math.min(m.createdAt, wallOf(draft)) };
   return { ...sent, madeAt: madeAt(draft.state, sent) };
+}
+
+/**
+ * The disk will not tell this tab any more which of its writes a leader is about to send. If it does not lead itself, a
+ * leader may have sent any of them before the device slept.
+ */
+export function doubtUnsent(draft: Draft): void {
+  const { queue, lead } = draft.state;
+  if (lead === "yes") return;
+  const stored = [...inOrder(queue)].filter(({ unsent, seq }) => unsent && seq !== undefined);
+  const doubted = stored.map(({ unsent, unmovedAt, ...m }) => ({ ...m, createdAt: unmovedAt ?? m.createdAt }));
+  set<QueueState>(draft, { queue: withChanged(queue, doubted) });
 }
 
 /** Another device may send what is exported, under the same names. */

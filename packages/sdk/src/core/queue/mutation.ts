@@ -90,6 +90,8 @@ export interface Mutation {
   readonly owner: string | null;
   /** By the device's clock (ms since 1970). */
   readonly createdAt: number;
+  /** What `createdAt` was before this tab, which did not lead, moved it along with the clock. Only in memory. */
+  readonly unmovedAt?: number | undefined;
   /** By the server's clock, of a write that may have been sent. Undefined: the server has not said its time. */
   readonly madeAt?: number | undefined;
   readonly attempts: number;
@@ -127,7 +129,8 @@ export interface ExpectedSlot extends Slot {
 }
 
 /** The stored form of a write, without the phases that only matter in memory. */
-export const asKept = (m: Mutation): Mutation => (waitsForPerson(m) ? m : { ...m, stage: { phase: "queued" } });
+export const asKept = ({ unmovedAt, ...m }: Mutation): Mutation =>
+  waitsForPerson(m) ? m : { ...m, stage: { phase: "queued" } };
 
 export const lastingPhase = ({ phase }: Stage): ExpectedSlot["phase"] =>
   phase === "conflicted" || phase === "rejected" ? phase : "queued";

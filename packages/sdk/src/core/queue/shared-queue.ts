@@ -3,6 +3,7 @@ import type { WhichRows } from "../effects.ts";
 import type { ClientEvent } from "../events.ts";
 import type { ClientState, QueueSnapshot, QueueState, StorageTrouble } from "../state.ts";
 import type { QueueNumbers } from "../tabs/tab-message.ts";
+import { doubtUnsent } from "./age.ts";
 import { localFailure } from "./failure.ts";
 import type { Mutation } from "./mutation.ts";
 import { isFromOtherLog, offerAgain } from "./offer-again.ts";
@@ -26,6 +27,7 @@ export function restoreQueue(
 
 /** The disk failed. Writes continue in memory, and the app is notified that they do not survive a reload. */
 export function onDiskFailed(draft: Draft, { reason }: Pick<StorageTrouble, "reason">): void {
+  doubtUnsent(draft);
   const failure = localFailure("storage_failed", reason);
   for (const { clientTxId, stage } of inOrder(draft.state.queue))
     if (stage.phase === "saving") emit(draft, { do: "notify", clientTxId, news: { kind: "not-durable", failure } });

@@ -187,6 +187,7 @@ function merged({ own, found }: Stored, { lead }: QueueFacts): Mutation {
     unsent: lead === "reading" ? found.unsent : own.unsent && found.unsent,
     // The time of a write that was sent stands. One that was not, this tab may have moved along with the clock.
     createdAt: own.unsent && !found.unsent ? found.createdAt : own.createdAt,
+    unmovedAt: own.unmovedAt,
     madeAt: own.madeAt ?? found.madeAt,
     stage: isUndecided(own) || (isForgotten && found.stage.phase === stage.phase) ? found.stage : stage,
     lost: from?.lost,
