@@ -74,7 +74,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/core/log/snapshot.ts`,
-        find: "addParts(draft, withEarly(tables, added), read);",
+        find: "addParts(draft, withEarly(tables, added), scope);",
         replace: "addParts(draft, tables, read);",
       },
     ],

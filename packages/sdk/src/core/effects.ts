@@ -19,7 +19,7 @@ export type Effect =
       readonly do: "keepRows";
       readonly logId: string;
       /** The scope of the rows on disk, if it changes: the changes bring the rows of more parts. */
-      readonly was?: string;
+      readonly was?: Scope;
       readonly from: number;
       readonly to: number;
       readonly changes: readonly RowChange[];
@@ -98,7 +98,7 @@ export interface StoredSnapshotPage {
   /** Where the page begins; undefined for the first page. */
   readonly begin: string | undefined;
   readonly changes: readonly RowChange[];
-  readonly scope?: string | undefined;
+  readonly scope?: Scope | undefined;
   readonly at?: number | undefined;
   /** Where the next page begins; null after the last page. */
   readonly cursor: string | null;

@@ -263,8 +263,8 @@ export interface Subscribed {
   readonly leaving: ReadonlySet<string>;
   /** Pieces of them that are named once the stream is welcome. */
   readonly rest: readonly (readonly Part[])[];
-  /** The scopes (`scopeKey`) that these are for. Undefined: they have to be compared again. */
-  readonly wanted: string | undefined;
+  /** The scopes that these are for. Undefined: they have to be compared again. */
+  readonly wanted: readonly Scope[] | undefined;
 }
 
 export interface Reading {

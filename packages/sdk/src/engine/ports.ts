@@ -39,11 +39,11 @@ export interface Storage {
    */
   enqueue(changes: readonly QueueChange[]): Promise<Enqueued>;
   /** Makes the caller the leader: raises the generation and reads a queue snapshot, in one transaction. */
-  takeLead(seen?: Seen): Promise<QueueSnapshot>;
+  takeLead(seen?: Seen): Promise<StoredQueue>;
   /**
    * A consistent queue snapshot. It includes the rows if they have read further than `seen`, or belong to another log.
    */
-  readQueue(seen?: Seen): Promise<QueueSnapshot>;
+  readQueue(seen?: Seen): Promise<StoredQueue>;
   /** Stores the stages of writes. A slot that is empty by now, or contains another write, is left unchanged. */
   keep(mutations: readonly Mutation[], generation: number): Promise<Kept | "fenced">;
   /** Deletes settled writes, each only from its own slot. */
@@ -93,7 +93,17 @@ export interface Enqueued extends Kept {
   readonly places: readonly (readonly number[] | "refused")[];
 }
 
-export interface Stored extends QueueSnapshot {
+/** What is stored names its scope by a text (`scopeKey`), which the store compares and does not read. */
+type InStore<T> = Omit<T, "scope"> & { readonly scope?: string | undefined };
+
+export type RowsInStore = InStore<Rows>;
+export type PartialInStore = InStore<PartialSnapshot>;
+
+export interface StoredQueue extends Omit<QueueSnapshot, "rows"> {
+  readonly rows?: RowsInStore | undefined;
+}
+
+export interface Stored extends StoredQueue {
   /** Generated when the store was created. */
   readonly clientId: string;
   /** The owner of these rows and writes (`core/connection/owner.ts`); undefined until the server has named it. */
@@ -102,9 +112,9 @@ export interface Stored extends QueueSnapshot {
   readonly others?: boolean | undefined;
   /** As kept last. */
   readonly recordBytes?: number | undefined;
-  readonly rows: Rows;
+  readonly rows: RowsInStore;
   /** A snapshot of which only the first pages are stored. */
-  readonly partial?: PartialSnapshot | undefined;
+  readonly partial?: PartialInStore | undefined;
 }
 
 export interface StoredLogRange {

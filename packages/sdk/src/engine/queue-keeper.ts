@@ -2,10 +2,11 @@ import type { WhichRows } from "../core/effects.ts";
 import { asKept, type Mutation, type Put, type QueueChange, type Removed } from "../core/queue/mutation.ts";
 import { find } from "../core/queue/queue.ts";
 import { adapted, shownAs } from "../core/schema/upcast.ts";
-import type { ClientState } from "../core/state.ts";
+import type { ClientState, QueueSnapshot } from "../core/state.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
 import type { Engine } from "./engine.ts";
-import type { Kept, Seen, Storage } from "./ports.ts";
+import type { Kept, Seen, Storage, StoredQueue } from "./ports.ts";
+import { fromStore } from "./stored-scope.ts";
 
 /** What the keeper reads and which callbacks it notifies. */
 export interface QueueKeeperDeps {
@@ -108,7 +109,7 @@ export class QueueKeeper {
 
   takeLead(): void {
     void this.#deps.toDisk(async () => {
-      const snapshot = await this.#storage.takeLead(this.#seen("further"));
+      const snapshot = asRead(await this.#storage.takeLead(this.#seen("further")));
       this.#deps.dispatch((state) => {
         const mutations = snapshot.mutations.map((m) => adapted(m, state));
         const converted = mutations.filter((m, i) => m !== snapshot.mutations[i]);
@@ -119,7 +120,7 @@ export class QueueKeeper {
 
   read(rows: WhichRows): void {
     void this.#deps.toDisk(async () => {
-      const snapshot = await this.#storage.readQueue(this.#seen(rows));
+      const snapshot = asRead(await this.#storage.readQueue(this.#seen(rows)));
       this.#deps.dispatch((state) => {
         const mutations = snapshot.mutations.map((m) => shownAs(adapted(m, state), m));
         return { type: "queueRead", snapshot: { ...snapshot, mutations }, rows };
@@ -150,3 +151,5 @@ function placed(
   });
   return { put: there, drop };
 }
+
+const asRead = ({ rows, ...queue }: StoredQueue): QueueSnapshot => ({ ...queue, rows: rows && fromStore(rows) });

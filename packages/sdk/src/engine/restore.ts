@@ -3,6 +3,7 @@ import { adapted, shownAs } from "../core/schema/upcast.ts";
 import type { ChosenStore } from "./choose-store.ts";
 import type { Engine } from "./engine.ts";
 import type { EvictionMarker, Storage, Tabs } from "./ports.ts";
+import { fromStore } from "./stored-scope.ts";
 
 /** The start of a client whose store has been chosen: it takes what was stored, and joins the other tabs. */
 export function restore(given: {
@@ -29,11 +30,12 @@ export function restore(given: {
   const storeId = stored.clientId;
   const clientId = given.clientId ?? storeId;
   engine.dispatch((state) => {
-    const now = { ...state, clientId, rows: stored.rows };
+    const [rows, partial] = [fromStore(stored.rows), stored.partial && fromStore(stored.partial)];
+    const now = { ...state, clientId, rows };
     return {
       type: "restored",
       ...stored,
-      ...{ clientId, storeId, named, tokenOwner, serverTime, areShared },
+      ...{ rows, partial, clientId, storeId, named, tokenOwner, serverTime, areShared },
       mutations: stored.mutations.map((m) => shownAs(adapted(m, now), m)),
     };
   });

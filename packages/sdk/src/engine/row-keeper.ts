@@ -1,9 +1,10 @@
 import { atPosition } from "../core/log/read-range.ts";
-import type { RowChange, Rows } from "../core/log/rows.ts";
+import type { RowChange, Rows, Scope } from "../core/log/rows.ts";
 import { recordKey } from "../core/log/tables.ts";
 import type { Removed } from "../core/queue/mutation.ts";
 import { chunksOf } from "./chunks.ts";
 import type { Kept, Storage, StoredLogRange } from "./ports.ts";
+import { storedScope } from "./stored-scope.ts";
 
 /** What the keeper reads and which callbacks it notifies. */
 export interface RowKeeperDeps {
@@ -47,7 +48,8 @@ export class RowKeeper {
     this.#go();
   }
 
-  #gather({ logId, was, from, to, changes, settled }: LogRange, generation: number): void {
+  #gather({ logId, was: scope, from, to, changes, settled }: LogRange, generation: number): void {
+    const was = storedScope(scope);
     this.#gathered ??= { from, changes: new Map(), settled: [], logId, was, to, generation };
     this.#gathered.was ??= was;
     this.#gathered.to = to;
@@ -82,7 +84,8 @@ export class RowKeeper {
     this.#gathered = undefined;
     if (!gathered) return;
     const { generation, changes, ...range } = gathered;
-    const { rowsVersion, viewHash, scope, at } = this.#deps.current();
+    const { rowsVersion, viewHash, at, ...rows } = this.#deps.current();
+    const scope = storedScope(rows.scope);
     const kept = await this.#storage.keepRows(
       { ...range, rowsVersion, viewHash, scope, at, changes: [...changes.values()] },
       generation,
@@ -120,7 +123,10 @@ export class RowKeeper {
 }
 
 /** A range of the log, and the writes that it settled. */
-type LogRange = Omit<StoredLogRange, "settled"> & { readonly settled: readonly Removed[] };
+type LogRange = Omit<StoredLogRange, "settled" | "scope" | "was"> & {
+  readonly was?: Scope | undefined;
+  readonly settled: readonly Removed[];
+};
 
 /** Several ranges of one log as one: only the last change of each record is stored. */
 interface Gathered {

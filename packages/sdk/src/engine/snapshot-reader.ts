@@ -1,5 +1,5 @@
+import { isSameScope } from "../core/log/parts.ts";
 import type { Scope } from "../core/log/rows.ts";
-import { scopeKey } from "../core/log/scope-key.ts";
 import type { Reply } from "../core/queue/outcome.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { nextTask } from "./next-task.ts";
@@ -52,7 +52,7 @@ export class SnapshotReader {
   #take(at: string | null, scope: Scope): Ahead | undefined {
     const ahead = this.#ahead;
     this.#ahead = undefined;
-    if (ahead?.at === at && scopeKey(ahead.scope) === scopeKey(scope)) return ahead;
+    if (ahead?.at === at && isSameScope(ahead.scope, scope)) return ahead;
     if (ahead) this.abort();
     return undefined;
   }

@@ -1,8 +1,7 @@
 import type { LogRow, RowChange } from "../core/log/rows.ts";
 import { tableOf } from "../core/log/tables.ts";
 import type { ExpectedSlot, Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
-import type { QueueSnapshot } from "../core/state.ts";
-import type { Enqueued, Kept, Seen, Storage, StoredLogRange, StoredPage } from "../engine/ports.ts";
+import type { Enqueued, Kept, Seen, Storage, StoredLogRange, StoredPage, StoredQueue } from "../engine/ports.ts";
 import {
   bringsNews,
   fromStored,
@@ -76,7 +75,7 @@ export function storageInFile(file: StoreFile): Storage {
     lastSeq: lastSeq(),
   });
 
-  function snapshotFor(known: StoreRow, seen: Seen): QueueSnapshot {
+  function snapshotFor(known: StoreRow, seen: Seen): StoredQueue {
     const isNews = hasNews(metaOf(known), seen);
     return { ...wholeQueue(known), rows: isNews ? rows(known).rows : undefined };
   }

@@ -1,7 +1,15 @@
 import type { Table } from "dexie";
 import type { Slot } from "../core/queue/mutation.ts";
-import type { QueueSnapshot } from "../core/state.ts";
-import type { Kept, Seen, Storage, StorageFailure, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
+import type {
+  Kept,
+  Seen,
+  Storage,
+  StorageFailure,
+  Stored,
+  StoredLogRange,
+  StoredPage,
+  StoredQueue,
+} from "../engine/ports.ts";
 import { clientIn, Database, opened } from "./database.ts";
 import { Dexie } from "./dexie.ts";
 import { enqueue, keep } from "./enqueue.ts";
@@ -271,14 +279,14 @@ async function inPieces<T, Key>(
   }
 }
 
-async function readQueue(db: Database): Promise<Omit<QueueSnapshot, "rows">> {
+async function readQueue(db: Database): Promise<Omit<StoredQueue, "rows">> {
   const lead = await leadOf(db);
   const mutations = (await db.mutations.orderBy("seq").toArray()).map(fromStored);
   const { changes = 0, generation = 0 } = lead;
   return { mutations, changes, lastSeq: lastSeqOf(lead, mutations.slice(-1)), generation };
 }
 
-async function snapshotFor(db: Database, seen: Seen): Promise<QueueSnapshot> {
+async function snapshotFor(db: Database, seen: Seen): Promise<StoredQueue> {
   const isNews = hasNews(await db.meta.get("log"), seen);
   return { ...(await readQueue(db)), rows: isNews ? (await readRows(db)).rows.rows : undefined };
 }

@@ -1,8 +1,18 @@
-import { noRows, type PartialSnapshot, type Rows } from "../core/log/rows.ts";
+import { noRows } from "../core/log/rows.ts";
 import { changeTables } from "../core/log/tables.ts";
 import type { ExpectedSlot, Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
-import type { QueueSnapshot } from "../core/state.ts";
-import type { Enqueued, Kept, Seen, Storage, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
+import type {
+  Enqueued,
+  Kept,
+  PartialInStore,
+  RowsInStore,
+  Seen,
+  Storage,
+  Stored,
+  StoredLogRange,
+  StoredPage,
+  StoredQueue,
+} from "../engine/ports.ts";
 import {
   bringsNews,
   fromStored,
@@ -22,8 +32,8 @@ export class MemoryDisk {
   #generation = 0;
   #facts: Pick<Stored, "owner" | "others" | "recordBytes"> = {};
   readonly #bySeq = new Map<number, StoredMutation>();
-  #rows: Rows = noRows;
-  #partial: PartialSnapshot | undefined;
+  #rows: RowsInStore = noRows;
+  #partial: PartialInStore | undefined;
   readonly #isFallback: boolean;
 
   /** `isFallback`: the contents of expected slots may be on a disk that failed. */
@@ -46,7 +56,7 @@ export class MemoryDisk {
     return [...this.#bySeq.entries()].sort(([a], [b]) => a - b).map(([seq, stored]) => fromStored({ ...stored, seq }));
   }
 
-  look(seen?: Seen): QueueSnapshot {
+  look(seen?: Seen): StoredQueue {
     const rows = hasNews(this.#rows, seen) ? this.#rows : undefined;
     const [changes, lastSeq, generation] = [this.#changes, this.#lastSeq, this.#generation];
     return { mutations: this.queue(), changes, lastSeq, generation, rows };
@@ -75,7 +85,7 @@ export class MemoryDisk {
     return there?.clientTxId === clientTxId && storedPhase(there) === phase;
   }
 
-  lead(seen?: Seen): QueueSnapshot {
+  lead(seen?: Seen): StoredQueue {
     this.#generation += 1;
     return this.look(seen);
   }
@@ -127,7 +137,7 @@ export class MemoryDisk {
     return "kept";
   }
 
-  rows(): Rows {
+  rows(): RowsInStore {
     return this.#rows;
   }
 

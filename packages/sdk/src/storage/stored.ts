@@ -1,9 +1,8 @@
 import { keptOnce } from "../core/log/row-changes.ts";
-import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } from "../core/log/rows.ts";
-import { isSameScope } from "../core/log/scope-key.ts";
+import { type LogRow, noRows, type RowChange, type Rows } from "../core/log/rows.ts";
 import { changeTables, tableOf } from "../core/log/tables.ts";
 import { asKept, type ExpectedSlot, lastingPhase, type Mutation, type Stage } from "../core/queue/mutation.ts";
-import type { Seen, StoredLogRange } from "../engine/ports.ts";
+import type { PartialInStore, RowsInStore, Seen, StoredLogRange } from "../engine/ports.ts";
 
 /*
  * The format of the data in IndexedDB. Reading is tolerant, because a newer version of this package may have written
@@ -107,8 +106,8 @@ export function fromStoredRows(stored: readonly StoredRow[], meta?: Partial<Stor
 }
 
 interface RestoredRows {
-  readonly rows: Rows;
-  readonly partial?: PartialSnapshot;
+  readonly rows: RowsInStore;
+  readonly partial?: PartialInStore;
 }
 
 /** The same for rows that are read some at a time. */
@@ -148,13 +147,13 @@ export function hasNews(
  * scope that the range replaces.
  */
 export const isContinuedBy = (
-  kept: Pick<Rows, "logId" | "rowsVersion" | "viewHash" | "position" | "scope"> | Omit<StoredMeta, "key">,
+  kept: Pick<RowsInStore, "logId" | "rowsVersion" | "viewHash" | "position" | "scope"> | Omit<StoredMeta, "key">,
   { logId, rowsVersion, viewHash, scope, was, from }: StoredLogRange,
 ): boolean =>
   kept.logId === logId &&
   kept.rowsVersion === rowsVersion &&
   kept.viewHash === viewHash &&
-  isSameScope(kept.scope, was ?? scope) &&
+  (kept.scope ?? "") === (was ?? scope ?? "") &&
   kept.position !== undefined &&
   kept.position >= from;
 

@@ -1,7 +1,7 @@
 import { PersistentMap } from "../../../../packages/sdk/src/core/log/persistent-map.ts";
-import type { LogRow, Rows } from "../../../../packages/sdk/src/core/log/rows.ts";
+import type { LogRow } from "../../../../packages/sdk/src/core/log/rows.ts";
 import type { Mutation } from "../../../../packages/sdk/src/core/queue/mutation.ts";
-import { type Storage, StorageFailure } from "../../../../packages/sdk/src/engine/ports.ts";
+import { type RowsInStore, type Storage, StorageFailure } from "../../../../packages/sdk/src/engine/ports.ts";
 import { MemoryDisk, memoryStorage } from "../../../../packages/sdk/src/storage/memory.ts";
 import type { EventSchedule, Owner, Task } from "../schedule.ts";
 
@@ -80,7 +80,7 @@ export class SimulatedDisk {
   }
 
   /** The rows, and which records they are. */
-  get rows(): Rows {
+  get rows(): RowsInStore {
     return this.#content.rows();
   }
 
@@ -176,12 +176,12 @@ export class SimulatedDisk {
 
 /** Each tab gets rows of its own, as from a real disk: the client adds to those that it gives to the app. */
 function asRead<T>(result: T): T {
-  const { rows, partial } = (result ?? {}) as { readonly rows?: Rows; readonly partial?: Rows };
+  const { rows, partial } = (result ?? {}) as { readonly rows?: RowsInStore; readonly partial?: RowsInStore };
   if (!rows && !partial) return result;
   return { ...result, ...(rows && { rows: copied(rows) }), ...(partial && { partial: copied(partial) }) };
 }
 
-const copied = (rows: Rows): Rows => ({
+const copied = (rows: RowsInStore): RowsInStore => ({
   ...rows,
   tables: Object.fromEntries(
     Object.entries(rows.tables).map(([model, table]) => [

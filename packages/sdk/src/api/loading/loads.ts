@@ -1,8 +1,8 @@
 import { followsModel } from "../../core/log/followed.ts";
 import { isTooMuch, listsOf, withLoaded } from "../../core/log/loaded-parts.ts";
-import { partText } from "../../core/log/part-text.ts";
+import { partId } from "../../core/log/part-id.ts";
+import { hasPart, isSameScope } from "../../core/log/parts.ts";
 import type { Scope } from "../../core/log/rows.ts";
-import { scopeKey, scopeOf } from "../../core/log/scope-key.ts";
 import { tableOf } from "../../core/log/tables.ts";
 import { rowsStatus } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
@@ -102,7 +102,7 @@ export class Loads {
     relation: Relation,
   ): Pick<IncludedParts, "ready" | "release"> {
     const { engine } = this.#deps;
-    const name = `${nameOf(tableOf(model), conditions)} ${JSON.stringify(relation)}`;
+    const name = `${partId(tableOf(model), conditions)} ${JSON.stringify(relation)}`;
     const meets = compileConditions(model, engine.store.getState().models[tableOf(model)], conditions as Conditions);
     const load = (other: string, named: FollowedConditions) => this.#loadOne(other, named, {});
     const shared = this.#included.get(name) ?? {
@@ -127,7 +127,7 @@ export class Loads {
     const state = engine.store.getState();
     const { where = {} } = state.scope;
     const model = Object.keys(where).find((one) => tableOf(one) === tableOf(given)) ?? given;
-    const name = nameOf(model, conditions);
+    const name = partId(model, conditions);
     const part = this.#parts.get(name) ?? { model, conditions, users: 0 };
     if (!canBeFollowed(part, state)) throw localError("invalid_options", NO_LIST);
     this.#parts.set(name, part);
@@ -162,7 +162,7 @@ export class Loads {
   withLoaded(followed: Scope): Scope {
     const { scope } = this.#deps.engine.store.getState();
     const where = Object.entries(scope.where ?? {}).map(([model, wanted]) => {
-      const isLoaded = (one: FollowedConditions) => this.#recent.includes(nameOf(model, one));
+      const isLoaded = (one: FollowedConditions) => this.#recent.includes(partId(model, one));
       return [model, Array.isArray(wanted) ? wanted.filter(isLoaded) : wanted] as const;
     });
     return withLoaded(followed, { ...scope, where: Object.fromEntries(where) });
@@ -184,7 +184,7 @@ export class Loads {
       const followed = where[model];
       if (!Array.isArray(followed)) continue;
       const used = [...this.#parts.values()].filter((part) => isUsed(part) && part.model === model);
-      const missing = used.filter((part) => !hasPart(state.scope, part));
+      const missing = used.filter((part) => !isIn(state.scope, part));
       if (missing.length === 0) continue;
       let wanted = why === "load" ? this.#kept(state, model, followed, missing.length) : followed;
       for (const { conditions } of missing) {
@@ -196,8 +196,9 @@ export class Loads {
         } else if (why === "load") return "too much";
       }
     }
-    if (scopeKey({ where }) !== scopeKey({ where: state.scope.where ?? {} }))
-      this.#deps.engine.dispatch({ type: "partsWanted", scope: { ...state.scope, where } });
+    const scope = { ...state.scope, where };
+    if (state.scope.where && !isSameScope(scope, state.scope))
+      this.#deps.engine.dispatch({ type: "partsWanted", scope });
     return undefined;
   }
 
@@ -209,7 +210,7 @@ export class Loads {
     added: number,
   ): FollowedConditions[] {
     const isFixed = this.#isFixed(model);
-    const byName = new Map(followed.map((conditions) => [nameOf(model, conditions), conditions]));
+    const byName = new Map(followed.map((conditions) => [partId(model, conditions), conditions]));
     const idle = [...byName.keys()].filter((name) => !isFixed(name)).sort((a, b) => this.#age(a) - this.#age(b));
     const fixed = [...byName.keys()].filter(isFixed);
     const { releasedParts, releasedRows } = this.#deps.settings;
@@ -224,9 +225,9 @@ export class Loads {
     if (!isTooMuch(where)) return where;
     const idle = listsOf(where).flatMap(([model, parts]) => {
       const isFixed = this.#isFixed(model);
-      return parts.filter((part) => !isFixed(nameOf(model, part))).map((part) => ({ model, parts, part }));
+      return parts.filter((part) => !isFixed(partId(model, part))).map((part) => ({ model, parts, part }));
     });
-    const age = ({ model, part }: (typeof idle)[number]) => this.#age(nameOf(model, part));
+    const age = ({ model, part }: (typeof idle)[number]) => this.#age(partId(model, part));
     const [oldest] = idle.sort((a, b) => age(b) - age(a));
     if (!oldest) return undefined;
     const { model, parts, part } = oldest;
@@ -236,7 +237,7 @@ export class Loads {
   /** Whether a part of the model is in use, or one that `follow` names. */
   #isFixed(model: string): (name: string) => boolean {
     const { followed } = this.#deps.engine.store.getState();
-    const named = partsOf(followed, model).map((conditions) => nameOf(model, conditions));
+    const named = partsOf(followed, model).map((conditions) => partId(model, conditions));
     return (name) => named.includes(name) || isUsed(this.#parts.get(name));
   }
 
@@ -261,8 +262,6 @@ function relationsIn(include: AnyInclude, { models, scope }: ClientState, model:
 
 const isUsed = (part: Part | undefined): boolean => part !== undefined && part.users > 0;
 
-const nameOf = (model: string, conditions: FollowedConditions): string => `${model} ${partText(conditions)}`;
-
 /** Tells of one part after the other whether its rows still fit into the budget. */
 function roomFor({ rows, models }: ClientState, model: string, most: number): (part: FollowedConditions) => boolean {
   const table = ownValue(rows.tables, tableOf(model));
@@ -283,29 +282,18 @@ function isLoaded(state: ClientState, part: Part): boolean {
   const followed = ownValue(scope.where, model);
   if (!followed) return rowsStatus(state, "parts") === "complete" && followsModel(scope, model);
   if (rows.position === undefined) return false;
-  const there = scopeOf(rows.scope);
+  const { scope: there = {} } = rows;
   if (!Array.isArray(followed)) return isAllFollowed(part, there, models);
-  return hasPart(scope, part) && hasPart(there, part);
+  return isIn(scope, part) && isIn(there, part);
 }
 
-const hasPart = (scope: Scope, { model, conditions }: Part): boolean => textsOf(scope, model).has(partText(conditions));
-
-const texts = new WeakMap<Scope, Map<string, ReadonlySet<string>>>();
-
-/** The texts of a model's parts. Each part that is loaded looks for its own with each change. */
-function textsOf(scope: Scope, model: string): ReadonlySet<string> {
-  const ofScope = texts.get(scope) ?? new Map<string, ReadonlySet<string>>();
-  texts.set(scope, ofScope);
-  const known = ofScope.get(model) ?? new Set(partsOf(scope, model).map(partText));
-  ofScope.set(model, known);
-  return known;
-}
+const isIn = (scope: Scope, { model, conditions }: Part): boolean => hasPart(scope, model, conditions);
 
 /** Why a part that was loaded will never be ready. */
 function refusalOf(part: Part, state: ClientState): SyncError | undefined {
   if (!canBeFollowed(part, state)) return localError("invalid_options", NO_LIST);
   const isList = Array.isArray(ownValue(state.scope.where, part.model));
-  const isDropped = isList && !isUsed(part) && !hasPart(state.scope, part);
+  const isDropped = isList && !isUsed(part) && !isIn(state.scope, part);
   return isDropped ? localError("discarded", RELEASED) : undefined;
 }
 

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../protocol/json.ts";
 import { conditionsOn, isFollowed } from "../log/followed.ts";
-import { scopeOf } from "../log/scope-key.ts";
 import { lookUp, recordKey, refOf } from "../log/tables.ts";
 import { lostValues } from "../queue/last-values.ts";
 import type { Mutation } from "../queue/mutation.ts";
@@ -26,14 +25,14 @@ export function isWithinReach({ rows, models }: Sides, key: string, writes: read
   const record = refOf(key);
   const data = lostValues(writes, key);
   if (!data || lookUp(rows.tables, record)) return true;
-  const scope = scopeOf(rows.scope);
+  const { scope = {} } = rows;
   return !Array.isArray(conditionsOn(scope, record.model)) || isFollowed(scope, models, record, data);
 }
 
 /** Whether the writes were made without a view of the record, in a model of which only parts are followed. */
 export function isUnseen({ rows }: Sides, key: string, writes: readonly Mutation[]): boolean {
   const record = refOf(key);
-  if (lookUp(rows.tables, record) || !Array.isArray(conditionsOn(scopeOf(rows.scope), record.model))) return false;
+  if (lookUp(rows.tables, record) || !Array.isArray(conditionsOn(rows.scope ?? {}, record.model))) return false;
   const operations = writes.flatMap((write) => write.operations.filter((o) => recordKey(o) === key));
   return operations.every(({ action, base }) => base === null && action !== "create");
 }

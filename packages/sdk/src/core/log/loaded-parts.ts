@@ -2,6 +2,7 @@ import { followedLimits as limits } from "../../protocol/log/followed-limits.ts"
 import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import { partText } from "./part-text.ts";
+import { hasPart } from "./parts.ts";
 import type { Scope } from "./rows.ts";
 import { scopeKey } from "./scope-key.ts";
 
@@ -20,10 +21,9 @@ export function withLoaded(scope: Scope, loaded: Scope): Scope {
     return scope;
   let { where } = scope;
   for (const model of Object.keys(where)) {
-    const known = new Set(listOf(where, model).map(partText));
     for (const one of Array.isArray(where[model]) ? listOf(loaded.where, model) : []) {
       const more = { ...where, [model]: [...listOf(where, model), one] };
-      if (!known.has(partText(one)) && !isTooMuch(more)) where = more;
+      if (!hasPart(scope, model, one) && !isTooMuch(more)) where = more;
     }
   }
   return { ...scope, where };

@@ -66,12 +66,12 @@ test("[N39] new parts change what was not there or is older, and take away what 
     tables: table({ kept, same, moved: row("a", 2), dropped: row("a", 3) }),
     logId: "log",
     position: 5,
-    scope: scopeKey(issues("a", "b")),
+    scope: issues("a", "b"),
   };
   const read = table({ same: row("b", 4), moved: row("c", 7), added: row("c", 6) });
   const models = { issue: { fields: { projectId: { type: "string" } } } } as const;
   const found = withPartsRead(rows, { read, reached: issues("b", "c"), models });
-  expect(found.rows).toMatchObject({ position: 5, scope: scopeKey(issues("b", "c")) });
+  expect(found.rows).toMatchObject({ position: 5, scope: issues("b", "c") });
   const shown = Object.fromEntries(found.rows.tables.issue?.entries() ?? []);
   expect(shown).toEqual({ kept, same, moved: row("c", 7), added: row("c", 6) });
   expect([shown.kept, shown.same]).toEqual([kept, same]);
@@ -93,8 +93,8 @@ test("[N39] the rest of a part is not added to rows that have gone on since the 
     where: { issue: projects.map((projectId) => ({ projectId })) },
   });
   const draftAt = (position: number): Draft => {
-    const rows: Rows = { ...facts, tables: {}, position, scope: scopeKey(scopeOfIssues("a")) };
-    const partial = { ...facts, stamp: 5, cursor: "next", tables: {}, scope: scopeKey(readScope), isKept: false };
+    const rows: Rows = { ...facts, tables: {}, position, scope: scopeOfIssues("a") };
+    const partial = { ...facts, stamp: 5, cursor: "next", tables: {}, scope: readScope, isKept: false };
     return {
       state: {
         ...{ ...initial, life: "running", lead: "yes", generation: 1, owner: "o", tokenOwner: "o", rows },

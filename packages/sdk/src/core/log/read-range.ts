@@ -4,7 +4,6 @@ import type { ClientState } from "../state.ts";
 import { partsLeft } from "./parts.ts";
 import { rowAfter } from "./row-after.ts";
 import type { LogRange, RowChange, Rows, Scope } from "./rows.ts";
-import { scopeKey, scopeOf } from "./scope-key.ts";
 import { changeTables, lookUp, type RecordRef, recordKey, refOf, tableOf } from "./tables.ts";
 
 /** Whether a range continues the rows. "gap": positions before it are missing. "known": it was read before. */
@@ -48,7 +47,7 @@ export function withPartsRead(
 ): { rows: Rows; changes: RowChange[] } {
   const before = atPosition(rows);
   const changes: RowChange[] = [];
-  for (const [model, parts] of Object.entries(partsLeft(scopeOf(rows.scope), reached))) {
+  for (const [model, parts] of Object.entries(partsLeft(rows.scope ?? {}, reached))) {
     const table = tableOf(model);
     for (const [id, { data }] of ownValue(before.tables, table)?.entries() ?? [])
       if (!parts.some((part) => meetsConditions(part, models[table], id, data)))
@@ -60,11 +59,11 @@ export function withPartsRead(
       const known = lookUp(before.tables, record);
       if (!known || known.syncId < value.syncId) changes.push({ record, value });
     }
-  return { rows: withParts(rows, scopeKey(reached), changes), changes };
+  return { rows: withParts(rows, reached, changes), changes };
 }
 
 /** The rows with what new parts change in those at the position, which become rows of this scope. */
-export function withParts(rows: Rows, scope: string, changes: readonly RowChange[]): Rows {
+export function withParts(rows: Rows, scope: Scope, changes: readonly RowChange[]): Rows {
   const before = atPosition(rows);
   return withAhead({ ...before, tables: changeTables(before.tables, changes), scope }, shownAhead(rows));
 }

@@ -17,11 +17,12 @@ import { reloadQueue } from "../queue/shared-queue.ts";
 import type { ClientState, ReplicaState } from "../state.ts";
 import { isFollowed } from "./followed.ts";
 import { wideScope } from "./loaded-parts.ts";
+import { isSameScope } from "./parts.ts";
 import { continues, readRange } from "./read-range.ts";
 import { changeReading, lackUpTo } from "./reading-state.ts";
 import { withSameData } from "./row-changes.ts";
 import { type LogRange, noRows, type Rows } from "./rows.ts";
-import { isSameScope, scopeKey, scopeOf } from "./scope-key.ts";
+import { scopeKey } from "./scope-key.ts";
 import { ownRange } from "./stream-parts.ts";
 import { lookUp, recordKey, refOf, tableOf } from "./tables.ts";
 
@@ -61,7 +62,7 @@ export function onLogRange(draft: Draft, received: LogRange, isWide = false): vo
   if (tabs.listening)
     emit(draft, {
       do: "post",
-      message: { type: "log", logId, viewHash, scope, from, to: range.to, entries: range.entries },
+      message: { type: "log", logId, viewHash, scope: scopeKey(scope), from, to: range.to, entries: range.entries },
     });
 }
 
@@ -83,7 +84,7 @@ export function onLogPage(draft: Draft, event: Of<"logRead">): void {
   // If the view differs, entries that were left out would never be requested.
   if (compareRows(draft, event) === "other view") return;
   // The rows were replaced meanwhile by rows of another scope, which lack what only that one has.
-  if (!isSameScope(draft.state.rows.scope, scopeKey(event.scope))) return;
+  if (!isSameScope(draft.state.rows.scope, event.scope)) return;
   onLogRange(draft, event, wideScope(event.scope) !== event.scope);
   const { reading, rows } = draft.state;
   // The response ends before the head if the log has more than one page left. A missing position that was known before
@@ -141,7 +142,7 @@ function mayBeLeft({ rows: before, queue, models }: ClientState, rows: Rows): (k
     const isSameState = before.position === position && before.viewHash === viewHash;
     return () => isSameState;
   }
-  const [was, is] = [scopeOf(before.scope), scopeOf(scope)];
+  const [was, is] = [before.scope ?? {}, scope ?? {}];
   const isOfSameGroups = JSON.stringify(was.groups) === JSON.stringify(is.groups);
   return (key) => {
     const record = refOf(key);

@@ -29,8 +29,8 @@ export interface Rows {
   readonly rowsVersion?: number | undefined;
   /** The view (`viewHash`) under which the rows were read. Rows of another view are read again. */
   readonly viewHash?: string | undefined;
-  /** Which records these are (`scopeKey`). Absent: all that the token and the schema cover. */
-  readonly scope?: string | undefined;
+  /** Which records these are. Absent: all that the token and the schema cover. */
+  readonly scope?: Scope | undefined;
   /** When they were known last to be all that the server has (ms since 1970). */
   readonly at?: number | undefined;
   /**
@@ -49,7 +49,7 @@ export interface PartialSnapshot {
   /** Where the next page begins. */
   readonly cursor: string;
   readonly tables: Rows["tables"];
-  readonly scope?: string | undefined;
+  readonly scope?: Scope | undefined;
 }
 
 /** Which records to read: those of these models, in one of these groups. An absent field does not filter. */
@@ -60,7 +60,7 @@ export interface Scope {
   readonly where?: FollowedRecords | undefined;
 }
 
-export const noRows: Rows = { tables: {}, logId: undefined, position: undefined };
+export const noRows: Omit<Rows, "scope"> = { tables: {}, logId: undefined, position: undefined };
 
 export interface RowChange extends RecordChange<LogRow> {
   /** The record was erased: none of its values may stay on disk. */
@@ -76,8 +76,8 @@ export interface LogRange {
 
 /** Parts that are being read while the stream goes on for those that are there. */
 export interface AddedParts {
-  /** What is read (`scopeKey`). */
-  readonly scope: string;
+  /** What is read. */
+  readonly scope: Scope;
   /** From this position on, `early` has all that has happened to them. */
   readonly from: number;
   /** What the stream has said of records that are not in the rows' own parts, by key. */

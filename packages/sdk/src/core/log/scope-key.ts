@@ -4,8 +4,12 @@ import type { Scope } from "./rows.ts";
 
 const keys = new WeakMap<Scope, string>();
 
-/** One string per scope, independent of the order of its names. "" means everything. */
-export function scopeKey(scope: Scope): string {
+/**
+ * A scope as the disk and the messages between tabs have it: one string per scope, independent of the order of its names.
+ * "" and undefined mean everything.
+ */
+export function scopeKey(scope: Scope | undefined): string {
+  if (!scope) return "";
   const known = keys.get(scope);
   if (known !== undefined) return known;
   const key = keyOf(scope);
@@ -19,22 +23,9 @@ function keyOf({ models, groups, where }: Scope): string {
   return JSON.stringify(where ? [...names, sorted(where)] : names);
 }
 
-/** The scopes that were asked for last: those of the rows, of what is wanted, and of what is read. */
-const scopes = new Map<string, Scope>();
-const REMEMBERED = 200;
-
 /** The scope of a key; the order of its names is another one. */
 export function scopeOf(key: string | undefined): Scope {
   if (!key) return {};
-  const known = scopes.get(key);
-  if (known) return known;
-  const scope = parsed(key);
-  scopes.set(key, scope);
-  for (const first of scopes.keys()) if (scopes.size > REMEMBERED) scopes.delete(first);
-  return scope;
-}
-
-function parsed(key: string): Scope {
   const [models, groups, where] = JSON.parse(key) as [
     string[] | null | undefined,
     string[] | null | undefined,
@@ -43,8 +34,14 @@ function parsed(key: string): Scope {
   return { ...(models && { models }), ...(groups && { groups }), ...(where && { where: Object.fromEntries(where) }) };
 }
 
-/** Whether two scopes, by their keys, are one. Absent: everything. */
-export const isSameScope = (a: string | undefined, b: string | undefined): boolean => (a ?? "") === (b ?? "");
+const spelled = new WeakMap<Scope, Scope>();
+
+/** The same scope in the order of its key: the server continues a read only of one that is spelled alike. */
+export function asSpelled(scope: Scope): Scope {
+  const known = spelled.get(scope) ?? scopeOf(scopeKey(scope));
+  spelled.set(scope, known);
+  return known;
+}
 
 const sorted = (where: FollowedRecords) =>
   Object.entries(where)

@@ -2,7 +2,7 @@ import type { ClientState } from "../state.ts";
 import { firstParts } from "./loaded-parts.ts";
 import { missingParts } from "./parts.ts";
 import type { Scope } from "./rows.ts";
-import { scopeKey, scopeOf } from "./scope-key.ts";
+import { asSpelled } from "./scope-key.ts";
 
 type Known = Pick<ClientState, "reading" | "rows" | "scope">;
 
@@ -10,16 +10,15 @@ type Known = Pick<ClientState, "reading" | "rows" | "scope">;
 export function partsToRead({ reading, rows, scope }: Known): Scope | undefined {
   if (reading.resync !== "parts") return undefined;
   const begun = reading.added ?? reading.partial;
-  if (begun) return scopeOf(begun.scope);
-  const missing = missingParts(scopeOf(rows.scope), scope);
+  if (begun) return begun.scope;
+  const missing = missingParts(rows.scope ?? {}, scope);
   return missing && onlyParts(firstParts(missing));
 }
 
 /** What to read next: the rest of what was begun, the missing parts, or everything. */
 export function scopeToRead(state: Known): Scope {
   const { reading, scope } = state;
-  // The server continues a read only of a scope that is spelled alike.
-  return reading.partial ? scopeOf(reading.partial.scope) : scopeOf(scopeKey(partsToRead(state) ?? firstParts(scope)));
+  return reading.partial ? (reading.partial.scope ?? {}) : asSpelled(partsToRead(state) ?? firstParts(scope));
 }
 
 /** Without the models of which it has no parts. */

@@ -5,16 +5,15 @@ import type { ClientState, ReplicaState } from "../state.ts";
 import { isFollower } from "../tabs/is-follower.ts";
 import type { ScopeMessage } from "../tabs/tab-message.ts";
 import { withLoaded } from "./loaded-parts.ts";
-import { differInParts, hasParts, missingParts } from "./parts.ts";
+import { differInParts, hasParts, isSameScope, missingParts } from "./parts.ts";
 import { dropPartial } from "./reading.ts";
 import { changeReading } from "./reading-state.ts";
 import type { Scope } from "./rows.ts";
-import { isSameScope, scopeKey, scopeOf } from "./scope-key.ts";
 
 /** Other records are wanted, here or in another tab. Read the rows again, and show the present ones until then. */
 export function onScope(draft: Draft, scope: Scope, followed = draft.state.followed): void {
   set<ReplicaState>(draft, { followed });
-  if (scopeKey(scope) === scopeKey(draft.state.scope)) return;
+  if (isSameScope(scope, draft.state.scope)) return;
   set<ReplicaState>(draft, { scope });
   checkScope(draft);
 }
@@ -23,21 +22,21 @@ export function onScope(draft: Draft, scope: Scope, followed = draft.state.follo
 export function restoreRows(draft: Draft, { rows, partial }: Extract<ClientEvent, { type: "restored" }>): void {
   set<ReplicaState>(draft, { rows: partial ? { ...rows, tables: partial.tables } : rows });
   if (partial) changeReading(draft, { partial: { ...partial, isKept: true } });
-  set<ReplicaState>(draft, { scope: withLoaded(draft.state.scope, scopeOf(partial?.scope ?? rows.scope)) });
+  set<ReplicaState>(draft, { scope: withLoaded(draft.state.scope, (partial ?? rows).scope ?? {}) });
 }
 
 /** Requests new rows if the present ones were read for another scope, or the parts that they lack. */
 export function checkScope(draft: Draft): void {
   const { rows, reading, scope } = draft.state;
   if (rows.position !== undefined && (reading.resync === "no" || reading.resync === "parts")) {
-    const have = scopeOf(rows.scope);
-    const resync = isSameScope(rows.scope, scopeKey(scope)) ? "no" : differInParts(have, scope) ? "parts" : "anew";
+    const { scope: have = {} } = rows;
+    const resync = isSameScope(have, scope) ? "no" : differInParts(have, scope) ? "parts" : "anew";
     if (resync !== reading.resync) changeReading(draft, { resync });
   }
   const { added } = draft.state.reading;
-  if (added && (draft.state.reading.resync !== "parts" || !isWanted(draft.state, scopeOf(added.scope))))
+  if (added && (draft.state.reading.resync !== "parts" || !isWanted(draft.state, added.scope)))
     changeReading(draft, { added: undefined });
-  if (reading.partial && !isWanted(draft.state, scopeOf(reading.partial.scope))) dropPartial(draft);
+  if (reading.partial && !isWanted(draft.state, reading.partial.scope ?? {})) dropPartial(draft);
 }
 
 /**
@@ -63,7 +62,7 @@ export function onPartsWanted(draft: Draft, scope: Scope): void {
 export function onOtherScope(draft: Draft, { scope, followed, isLoad }: Omit<ScopeMessage, "type">): void {
   onScope(draft, scope, followed);
   const whole = isLoad ? withLoaded(scope, draft.state.followed) : scope;
-  if (whole !== scope && scopeKey(whole) !== scopeKey(scope)) onPartsWanted(draft, whole);
+  if (!isSameScope(whole, scope)) onPartsWanted(draft, whole);
   // The leader may have heard of several in another order. It answers with its scope, which is the one of all tabs.
   if (isFollower(draft.state)) emit(draft, { do: "post", message: { type: "joined", ...queueNumbersOf(draft.state) } });
 }

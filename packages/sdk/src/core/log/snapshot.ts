@@ -7,14 +7,14 @@ import { onServerTime } from "../queue/age.ts";
 import { keepLost } from "../queue/seen-in-log.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
 import type { ReplicaState } from "../state.ts";
-import { reachedScope } from "./parts.ts";
+import { isSameScope, reachedScope } from "./parts.ts";
 import { withPartsRead } from "./read-range.ts";
 import { compareRows, dropPartial, isOtherLog, noteCovered, readEnded, replaceRows } from "./reading.ts";
 import { changeReading } from "./reading-state.ts";
 import { rowChanges } from "./row-changes.ts";
 import type { PartialSnapshot, RowChange, Rows, Scope } from "./rows.ts";
 import { checkScope, isWanted } from "./scope.ts";
-import { scopeKey, scopeOf } from "./scope-key.ts";
+import { scopeKey } from "./scope-key.ts";
 import { isAnswered, withEarly } from "./stream-parts.ts";
 import { changeTables, recordKey } from "./tables.ts";
 
@@ -35,11 +35,10 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   onRecordBytes(draft, event);
   onServerTime(draft, event);
   onTokenAccepted(draft);
-  const read = event.scope ?? {};
-  const scope = scopeKey(read);
+  const { scope = {} } = event;
   const { partial, resync, added } = draft.state.reading;
   // The app wants another scope by now, or more parts than were asked for are being read.
-  if (!isWanted(draft.state, read) || (added && added.scope !== scope)) return;
+  if (!isWanted(draft.state, scope) || (added && !isSameScope(added.scope, scope))) return;
   if (resync !== "parts") noteCovered(draft, event.models);
   // The pages before this one were dropped meanwhile.
   if ((event.begin ?? null) !== (partial?.cursor ?? null)) return;
@@ -55,7 +54,7 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
   const page = { logId, rowsVersion, viewHash, stamp, begin: partial?.cursor, changes, scope, cursor };
   if (isKept) emit(draft, { do: "keepPage", page, generation });
-  if (cursor === null && resync === "parts") return addParts(draft, withEarly(tables, added), read);
+  if (cursor === null && resync === "parts") return addParts(draft, withEarly(tables, added), scope);
   if (cursor === null) {
     replaceRows(draft, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, { isKept });
     // The snapshot contains writes of other tabs that they have stored but not posted yet, without their names.
@@ -92,15 +91,15 @@ function continuesRows(draft: Draft, event: Extract<ClientEvent, { type: "snapsh
 /** The missing parts have been read. What has changed since the position of the rows, the log will say. */
 export function addParts(draft: Draft, read: Rows["tables"], parts: Scope): void {
   const { rows: before, models, generation, scope, tabs } = draft.state;
-  const { logId = "", position = 0, scope: was = "", viewHash, rowsVersion } = before;
-  const reached = reachedScope(scopeOf(was), parts, scope);
+  const { logId = "", position = 0, scope: was = {}, viewHash, rowsVersion } = before;
+  const reached = reachedScope(was, parts, scope);
   const { rows, changes } = withPartsRead(before, { read, reached, models });
   changeReading(draft, { verified: true });
   takeParts(draft, rows, changes);
   if (generation === undefined) return;
   emit(draft, { do: "keepRows", logId, was, from: position, to: position, changes, settled: [], generation });
   if (!tabs.listening || changes.length > MOST_POSTED) return;
-  const added = { logId, viewHash, rowsVersion, position, was, scope: scopeKey(reached), changes };
+  const added = { logId, viewHash, rowsVersion, position, was: scopeKey(was), scope: scopeKey(reached), changes };
   emit(draft, { do: "post", message: { type: "parts", ...added } });
 }
 

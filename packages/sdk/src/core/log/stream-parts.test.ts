@@ -5,7 +5,6 @@ import { Profile } from "../../testing/profile.ts";
 import { createTestServer } from "../../testing/test-server.ts";
 import type { Draft } from "../draft.ts";
 import { initialState, type StreamLink, type Subscribed } from "../state.ts";
-import { scopeKey } from "./scope-key.ts";
 import { onSnapshotPage } from "./snapshot.ts";
 import { isAnswered, keepParts, onPartAnswered } from "./stream-parts.ts";
 
@@ -100,7 +99,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** A leader with a live stream that has read the first project, and wants the others. */
 function reading(): Draft {
   const scope = { where: { issue: ["p1", "p2", "p3"].map((projectId) => ({ projectId })) } };
-  const have = scopeKey({ where: { issue: [{ projectId: "p1" }] } });
+  const have = { where: { issue: [{ projectId: "p1" }] } };
   const known = initialState({ schema, paused: false, sendAtMost: 100, scope });
   return {
     ...{ effects: [], now: 0, roll: 0 },

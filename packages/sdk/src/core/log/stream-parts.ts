@@ -1,16 +1,16 @@
 import type { JsonObject } from "../../protocol/json.ts";
 import type { LogEntry } from "../../protocol/log/log.ts";
-import { shortHash } from "../../protocol/short-hash.ts";
 import type { Part } from "../../protocol/stream/part-frames.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import { utf8Length } from "../queue/serialized.ts";
 import type { ClientState, ReplicaState } from "../state.ts";
 import { isFollower } from "../tabs/is-follower.ts";
 import { conditionsOn, isFollowed } from "./followed.ts";
+import { partId } from "./part-id.ts";
+import { isSameScope } from "./parts.ts";
 import { changeReading } from "./reading-state.ts";
 import { rowAfter } from "./row-after.ts";
 import type { AddedParts, LogRange, Rows, Scope } from "./rows.ts";
-import { scopeKey, scopeOf } from "./scope-key.ts";
 import { partsToRead } from "./scope-to-read.ts";
 import { changeTables, lookUp, recordKey } from "./tables.ts";
 
@@ -42,7 +42,7 @@ const allParts = (scope: Scope, models: ClientState["models"]): readonly Part[] 
   (scope.models ?? Object.keys(models)).flatMap((model) => {
     const wanted = conditionsOn(scope, model);
     const partOf = (where?: Part["where"]): Part => ({
-      id: shortHash(`${model} ${JSON.stringify(where)}`),
+      id: partId(model, where),
       model,
       ...(where && { where }),
     });
@@ -52,7 +52,7 @@ const allParts = (scope: Scope, models: ClientState["models"]): readonly Part[] 
 /** What the stream follows. Undefined: models and conditions, because the app names no parts. */
 function streamParts(state: ClientState): readonly Part[] | undefined {
   const { rows, models } = state;
-  const have = scopeOf(rows.scope);
+  const { scope: have = {} } = rows;
   if (!hasLists(have)) return undefined;
   const own = partsOf(have, models);
   const known = new Set(own.map(({ id }) => id));
@@ -83,7 +83,7 @@ function inPieces(parts: readonly Part[], first: number = FRAME_BYTES): readonly
 export const isReadBeside = (state: ClientState): boolean =>
   state.reading.resync === "parts" &&
   !isFollower(state) &&
-  (state.stream.phase === "closed" ? hasLists(scopeOf(state.rows.scope)) : state.subscribed !== undefined);
+  (state.stream.phase === "closed" ? hasLists(state.rows.scope ?? {}) : state.subscribed !== undefined);
 
 /** What is said in `hello` of parts, and whether there are more. */
 export function beginParts(draft: Draft): { readonly parts: readonly Part[] | undefined; readonly more: boolean } {
@@ -118,9 +118,8 @@ const without = (ids: ReadonlySet<string>, gone: readonly string[]): ReadonlySet
 /** Begins to keep apart what the stream says of the parts that are read, from where the rows are. */
 function readBeside(draft: Draft, read: Scope): void {
   const { reading, rows } = draft.state;
-  const scope = scopeKey(read);
-  if (reading.added?.scope === scope) return;
-  changeReading(draft, { added: { scope, from: rows.position ?? 0, early: new Map() } });
+  if (reading.added && isSameScope(reading.added.scope, read)) return;
+  changeReading(draft, { added: { scope: read, from: rows.position ?? 0, early: new Map() } });
 }
 
 /** Lets the live stream follow the parts of the rows and those that are read, and no others. */
@@ -131,9 +130,10 @@ export function keepParts(draft: Draft): void {
   const read = isFollower(draft.state) ? undefined : partsToRead(draft.state);
   // The same parts may be wanted again within a step, when what was kept of them is gone already.
   if (read) readBeside(draft, read);
-  const scopes = [rows.scope ?? "", ...(read ? [scopeKey(read)] : [])];
+  const scopes = [rows.scope ?? {}, ...(read ? [read] : [])];
   // In most steps nothing has changed.
-  if (scopes.join("\n") === subscribed.wanted) return;
+  if (scopes.every((scope, at) => scope === subscribed.wanted?.[at]) && scopes.length === subscribed.wanted?.length)
+    return;
   const wanted = new Map(scopes.flatMap((scope) => partsFor(scope, models)));
   // A part that is being left comes again once it is left: its answers could not be told apart.
   const added = [...wanted.values()].filter(({ id }) => !known.has(id) && !subscribed.leaving.has(id));
@@ -141,15 +141,15 @@ export function keepParts(draft: Draft): void {
   const parts = new Set([...without(known, left), ...idsOf(added)]);
   const asked = new Set([...without(subscribed.asked, left), ...idsOf(added)]);
   const leaving = new Set([...subscribed.leaving, ...left]);
-  set<ReplicaState>(draft, { subscribed: { ...subscribed, parts, asked, leaving, wanted: scopes.join("\n") } });
+  set<ReplicaState>(draft, { subscribed: { ...subscribed, parts, asked, leaving, wanted: scopes } });
   if (left.length > 0) emit(draft, { do: "sendFrame", frame: { frame: "unsubscribe", ids: left } });
   if (added.length === 0) return;
   for (const parts of inPieces(added))
     emit(draft, { do: "sendFrame", frame: { frame: "subscribe", parts: [...parts] } });
 }
 
-const partsFor = (scope: string, models: ClientState["models"]) =>
-  partsOf(scopeOf(scope), models).map((part) => [part.id, part] as const);
+const partsFor = (scope: Scope, models: ClientState["models"]) =>
+  partsOf(scope, models).map((part) => [part.id, part] as const);
 
 /** The stream has said from where it has a part, or why it does not: then reading it says the same. */
 export function onPartAnswered(draft: Draft, id: string, position: number): void {
@@ -171,7 +171,7 @@ export function onPartsLeft(draft: Draft, ids: readonly string[]): void {
 export function isAnswered(state: ClientState): boolean {
   const { stream, subscribed, reading, models } = state;
   if (stream.phase === "closed" || !subscribed) return true;
-  const read = reading.added && partsOf(scopeOf(reading.added.scope), models);
+  const read = reading.added && partsOf(reading.added.scope, models);
   return read?.every(({ id }) => subscribed.parts.has(id) && !subscribed.asked.has(id)) ?? false;
 }
 
@@ -186,8 +186,8 @@ export function ownRange(draft: Draft, range: LogRange, isWide: boolean): LogRan
   const { state } = draft;
   if (!isMixed(state) && !isWide) return range;
   const { rows, reading, models } = state;
-  const have = scopeOf(rows.scope);
-  const read = reading.added && scopeOf(reading.added.scope);
+  const { scope: have = {} } = rows;
+  const read = reading.added?.scope;
   const early = new Map(reading.added?.early);
   const entries = range.entries.map((entry) => {
     const { syncId } = entry;

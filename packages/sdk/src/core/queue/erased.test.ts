@@ -3,7 +3,6 @@ import type { Draft } from "../draft.ts";
 import { replaceRows } from "../log/reading.ts";
 import { rowChange } from "../log/row-changes.ts";
 import type { Rows } from "../log/rows.ts";
-import { scopeKey } from "../log/scope-key.ts";
 import { changeTables } from "../log/tables.ts";
 import { type ClientState, initialState } from "../state.ts";
 import { forgetErased } from "./erased.ts";
@@ -121,7 +120,7 @@ test.each<[string, Partial<Rows>, boolean]>([
 
 test.each([
   ["of another log", { logId: "log_2" }],
-  ["of another part", { scope: scopeKey({ models: ["deck"] }) }],
+  ["of another part", { scope: { models: ["deck"] } }],
 ])("[ER12] rows %s say nothing of an erasure, so a person can still restore the record", (_, rows) => {
   expect(replacedBy(rows)?.lost).toMatchObject({ [KEY]: SECRET });
 });

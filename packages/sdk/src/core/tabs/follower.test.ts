@@ -87,7 +87,7 @@ test("[N27] what a leader or the server tells of other parts than a tab's rows h
     position: 5,
     viewHash: "whole",
     rowsVersion: 1,
-    scope: '[["slide"],null]',
+    scope: { models: ["slide"] },
     tables: {},
   };
   const scope = { models: ["slide"] };
@@ -103,19 +103,18 @@ test("[N27] what a leader or the server tells of other parts than a tab's rows h
   const read = { ...range, ...facts, stamp: 6 };
   expect(apply({ type: "logRead", ...read, scope: { models: ["deck"] } })).toEqual([5, 6]);
   expect(apply({ type: "logRead", ...read, scope })).toEqual([6, undefined]);
-  expect(apply({ type: "log", ...range, from: 6, to: 7, scope: rows.scope })).toEqual([7, undefined]);
+  expect(apply({ type: "log", ...range, from: 6, to: 7, scope: scopeKey(scope) })).toEqual([7, undefined]);
 });
 
 test.each<[string, Partial<Rows>, boolean]>([
   ["the same", {}, true],
   ["at another position", { position: 4 }, false],
   ["of another view", { viewHash: "narrow" }, false],
-  ["of other parts", { scope: '[null,null,[["slide",[{"title":"b"}]]]]' }, false],
+  ["of other parts", { scope: { where: { slide: [{ title: "b" }] } } }, false],
   ["of another log", { logId: "another" }, false],
 ])("[N47] a tab whose rows are %s adds the leader's new parts, or reads the disk", (_, different, isAdded) => {
   const numbers = { mutations: [], changes: 0, lastSeq: 0 };
-  const scopeOfParts = (...parts: readonly string[]) =>
-    JSON.stringify([null, null, [["slide", parts.map((title) => ({ title }))]]]);
+  const scopeOfParts = (...parts: readonly string[]) => ({ where: { slide: parts.map((title) => ({ title })) } });
   const same = { logId: "log", position: 5, viewHash: "whole", rowsVersion: 1 };
   const rows: Rows = { ...same, scope: scopeOfParts(), tables: {}, ...different };
   const scope = { where: { slide: [{ title: "new" }] } };
@@ -126,7 +125,11 @@ test.each<[string, Partial<Rows>, boolean]>([
     return effects.some((effect) => effect.do === "readQueue");
   };
   hears({ type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows });
-  const parts = { was: scopeOfParts(), scope: scopeOfParts("new"), changes: [{ record, value: row }] };
+  const parts = {
+    was: scopeKey(scopeOfParts()),
+    scope: scopeKey(scopeOfParts("new")),
+    changes: [{ record, value: row }],
+  };
   hears({ type: "parts", ...same, ...parts });
   expect(lookUp(state.rows.tables, record)).toBe(isAdded ? row : undefined);
   expect(hears({ type: "rows", other: false, scope: parts.scope })).toBe(!isAdded);
@@ -136,7 +139,7 @@ test("[N46] a tab that waits for the disk takes the leader's new parts from ther
   const parts = (...titles: readonly string[]) => ({ where: { slide: titles.map((title) => ({ title })) } });
   const same = { logId: "log", position: 5, viewHash: "whole", rowsVersion: 1 };
   const [before, after] = [scopeKey(parts()), scopeKey(parts("new"))];
-  const rows: Rows = { ...same, scope: before, tables: {} };
+  const rows: Rows = { ...same, scope: parts(), tables: {} };
   const numbers = { mutations: [], changes: 0, lastSeq: 0, generation: 1 };
   let state = initialState({ schema, scope: parts("new"), paused: false, sendAtMost: 1 });
   const apply = (happening: Happening) => {
@@ -152,7 +155,7 @@ test("[N46] a tab that waits for the disk takes the leader's new parts from ther
   apply({ type: "queueRead", rows: "all", snapshot: { ...numbers, rows } });
   expect(shown()).toBeUndefined();
   expect(apply({ type: "rows", other: false, scope: after })).toHaveLength(1);
-  const stored: Rows = { ...rows, scope: after, tables: changeTables({}, [{ record, value: row }]) };
+  const stored: Rows = { ...rows, scope: parts("new"), tables: changeTables({}, [{ record, value: row }]) };
   apply({ type: "queueRead", rows: "all", snapshot: { ...numbers, rows: stored } });
   expect(shown()).toBe("a");
 });
@@ -161,10 +164,10 @@ test.each(["follows", "begins to lead"])(
   "[N46] a tab that %s, and reads the disk again, shows what the leader has kept of an unfollowed record",
   (does) => {
     const parts = (...titles: readonly string[]) => ({ where: { slide: titles.map((title) => ({ title })) } });
-    const rows: Rows = { logId: "log", position: 5, viewHash: "whole", scope: scopeKey(parts("b")), tables: {} };
+    const rows: Rows = { logId: "log", position: 5, viewHash: "whole", scope: parts("b"), tables: {} };
     const before: Rows = {
       ...rows,
-      scope: scopeKey(parts("new", "b")),
+      scope: parts("new", "b"),
       tables: changeTables({}, [{ record, value: row }]),
     };
     const operation = { action: "update", ...record, data: { title: "mine" }, onStale: "notify", base: null } as const;

@@ -2,12 +2,13 @@ import { updateWithheld } from "../connection/owner.ts";
 import { noteRecordBytes } from "../connection/record-bytes.ts";
 import { type Draft, emit } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import { isSameScope } from "../log/parts.ts";
 import { withAhead, withParts } from "../log/read-range.ts";
 import { onLogRange, replaceRows } from "../log/reading.ts";
 import { lackUpTo } from "../log/reading-state.ts";
 import type { RowChange, Rows } from "../log/rows.ts";
 import { checkScope, onScope } from "../log/scope.ts";
-import { isSameScope, scopeKey } from "../log/scope-key.ts";
+import { scopeKey, scopeOf } from "../log/scope-key.ts";
 import { takeParts } from "../log/snapshot.ts";
 import { settleAll } from "../queue/settle.ts";
 import { queueNumbersOf, reconcileQueue, reloadQueue } from "../queue/shared-queue.ts";
@@ -29,7 +30,7 @@ export function onLeaderLog(draft: Draft, { logId, viewHash, scope, from, to, en
   const { rows } = draft.state;
   if (!isFollower(draft.state) || rows.logId !== logId || rows.position === undefined) return;
   // The leader received other entries than these rows need, which are about to be replaced.
-  if (rows.viewHash !== viewHash || !isSameScope(rows.scope, scope)) return lackUpTo(draft, to);
+  if (rows.viewHash !== viewHash || scopeKey(rows.scope) !== (scope ?? "")) return lackUpTo(draft, to);
   onLogRange(draft, { from, to, entries });
 }
 
@@ -40,16 +41,16 @@ export function onLeaderLog(draft: Draft, { logId, viewHash, scope, from, to, en
 export function onLeaderParts(draft: Draft, { was, scope, changes, ...added }: Of<"parts">): void {
   const { rows, shared } = draft.state;
   if (shared.reloads > 0) return;
-  const isSame = rows.logId === added.logId && rows.position === added.position && isSameScope(rows.scope, was);
+  const isSame = rows.logId === added.logId && rows.position === added.position && scopeKey(rows.scope) === was;
   if (isFollower(draft.state) && isSame && isSameView(rows, added))
-    takeParts(draft, withParts(rows, scope, changes), changes);
+    takeParts(draft, withParts(rows, scopeOf(scope), changes), changes);
 }
 
 /** The leader has changed rows on disk. `other`: to those of another log, so that the rows here are invalid. */
 export function onLeaderRows(draft: Draft, { other, scope }: Of<"rows">): void {
   const { rows, reading } = draft.state;
   // It has heard of the new parts by itself.
-  const isThere = scope !== undefined && isSameScope(rows.scope, scope) && reading.resync === "no";
+  const isThere = scope !== undefined && scopeKey(rows.scope) === scope && reading.resync === "no";
   if (isFollower(draft.state) && !isThere) reloadQueue(draft, other ? "other" : "all");
 }
 
@@ -143,7 +144,7 @@ export function shareConnection(draft: Draft, before: ClientState): void {
     now.isReading !== then.isReading ||
     now.recordBytes !== then.recordBytes ||
     // Two tabs may have told each other of their scopes at the same time: the leader's is the one.
-    (now.scope !== then.scope && scopeKey(now.scope) !== scopeKey(then.scope)) ||
+    !isSameScope(now.scope, then.scope) ||
     before.lead !== "yes"
   )
     post(draft, { type: "connection", connection: now });
