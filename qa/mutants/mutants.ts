@@ -75,7 +75,7 @@ export const mutants: readonly Mutant[] = [
       {
         file: `${sdk}/core/log/snapshot.ts`,
         find: "addParts(draft, withEarly(tables, added), scope);",
-        replace: "addParts(draft, tables, read);",
+        replace: "addParts(draft, tables, scope);",
       },
     ],
   },
