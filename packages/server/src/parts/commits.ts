@@ -1,12 +1,14 @@
 import { type CommitLanes, createCommitLanes } from "../flows/commits/commit-lanes.ts";
 import { countCommits } from "../flows/commits/count-commits.ts";
+import type { Changed } from "../flows/commits/in-rounds.ts";
 import { readCommit } from "../flows/commits/read-commit.ts";
 import type { Drained } from "../flows/commits/round-result.ts";
 import { submitCommits } from "../flows/sources/submit-commits.ts";
 import { commitRoutes } from "../http/routes/commits.ts";
+import { CLAIMS } from "../rules/claims/claims-state.ts";
 import type { PlaneContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
-import type { OpenModules } from "./modules.ts";
+import { inRounds, type OpenModules } from "./modules.ts";
 import type { Part } from "./part.ts";
 import type { Reads } from "./reads.ts";
 import type { Sources } from "./sources.ts";
@@ -27,21 +29,22 @@ export function openCommits(
   { seeRecord }: Pick<Reads, "seeRecord">,
 ): Commits {
   const { options, database, limits, cacheBytes, schemas, url, verify, wake, pool, usage, publicUrl, report } = ctx;
-  const recorded: Commits["recorded"] = (tenant, { from, to, claimsChanged }) => {
+  const recorded: Commits["recorded"] = (tenant, { from, to, changed }) => {
     if (to > from) {
       lanes.moved(tenant, to);
       hub.hint(tenant, to);
       after(tenant, to - from);
       wake.log(tenant, to);
     }
-    if (claimsChanged) announceClaims(tenant);
+    for (const module of changed) announceChange({ module, tenant });
   };
-  const announceClaims = (tenant: number) => {
+  const announceChange = ({ module, tenant }: Changed) => {
+    if (module !== CLAIMS) return;
     claimHub.changed(tenant);
     wake.claims(tenant);
   };
   const lanes: CommitLanes = createCommitLanes({
-    ...{ url, verify, schemas },
+    ...{ url, verify, schemas, modules: inRounds },
     recordBytes: limits.recordBytes,
     commitBytes: limits.commitBytes,
     headBytes: cacheBytes / 8,
@@ -52,7 +55,7 @@ export function openCommits(
       after(batch.tenant, batch.entries.length);
       wake.log(batch.tenant, batch.to);
     },
-    announceClaims,
+    announceChange,
     recorded,
     took: (ms) => ctx.roundTook(ms / 1_000),
     report: report("round_failed"),

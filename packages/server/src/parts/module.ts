@@ -1,5 +1,6 @@
 import type { Database } from "../db/connection/pool.ts";
 import type { Transaction } from "../db/connection/transaction.ts";
+import type { InRounds } from "../flows/commits/in-rounds.ts";
 import type { Handlers } from "../http/answer.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import type { SocketModules } from "../realtime/socket-module.ts";
@@ -18,6 +19,8 @@ export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
   openIn?(ctx: PlaneContext): DatabaseModule<R> | Promise<DatabaseModule<R>>;
   /** In the transaction that makes another schema the tenant's newest. */
   schemaPushed?(tx: Transaction, tenant: number): Promise<void>;
+  /** In rounds of commits. */
+  readonly inRounds?: InRounds;
   /** Names the numbers that it counts in the service's own database. */
   measure?(metrics: Metrics, pool: Database): void;
 }

@@ -1,4 +1,7 @@
 import type { Database } from "../db/connection/pool.ts";
+import { claimsInRounds } from "../flows/claims/claims-in-rounds.ts";
+import type { InRounds } from "../flows/commits/in-rounds.ts";
+import { intentsInRounds } from "../flows/sources/intents-in-rounds.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import { modules } from "../modules/list.ts";
 import type { SocketModules } from "../realtime/socket-module.ts";
@@ -45,6 +48,13 @@ export function openServiceModules(ctx: ServerContext): ServiceModules {
 
 /** What follows for the modules if a tenant gets another schema. */
 export const schemaPushed = all.flatMap((module) => module.schemaPushed ?? []);
+
+/** The modules that take part in rounds of commits, in the order in which they are asked. */
+export const inRounds: readonly InRounds[] = [
+  claimsInRounds,
+  intentsInRounds,
+  ...all.flatMap((module) => module.inRounds ?? []),
+];
 
 export function measureModules(metrics: Metrics, pool: Database): void {
   for (const { measure } of all) measure?.(metrics, pool);

@@ -3,6 +3,7 @@ import { createPool } from "../db/connection/pool.ts";
 import { type RecoveryDeps, readPlacesOfAll } from "../flows/moves/recover-tenant.ts";
 import { openSourceTools, type SourceTools } from "../flows/sources/source-tools.ts";
 import { createIncomingAnswers } from "../limits/incoming-answers.ts";
+import { inRounds } from "./modules.ts";
 import { openCalls } from "./sources.ts";
 
 /**
@@ -29,7 +30,9 @@ export async function withSourceTools<T>(
     .map(({ name, url = "" }) => ({ name, url, pool: createPool({ url, maxConnections: 1 }) }));
   const away = places.filter(({ problem }) => problem !== undefined);
   try {
-    return await work(openSourceTools({ databases, away, call, problemOf: ({ id }) => problems.get(id) }));
+    return await work(
+      openSourceTools({ databases, away, call, modules: inRounds, problemOf: ({ id }) => problems.get(id) }),
+    );
   } finally {
     await close();
     await Promise.all(databases.map(({ pool }) => pool.end()));

@@ -14,9 +14,10 @@ import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { organizationGroup } from "../../rules/schema/sync-group.ts";
 import { nameOf, type Principal } from "../../rules/tokens/participant.ts";
 import { checkModel, deny, isVisible, may } from "../../rules/tokens/scope.ts";
-import type { ClaimResult, CommitLanes } from "../commits/commit-lanes.ts";
+import type { CommitLanes } from "../commits/commit-lanes.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import { type ClaimOutcome, claimAsk } from "./claims-in-rounds.ts";
 import { readQueues } from "./read-queues.ts";
 
 /** The record that a claim request is about, and how errors name its fields. */
@@ -92,10 +93,11 @@ export function claimFlows(
   }
 
   /** Runs an order in the lane and returns the result for the caller. */
-  async function decide(order: ClaimOrder): Promise<Extract<ClaimResult, { kind: "judged" }> | Refusal> {
-    const result = await lane.decide(order);
+  async function decide(order: ClaimOrder): Promise<ClaimOutcome | Refusal> {
+    const result = await lane.decide(claimAsk(order));
     if (result.kind === "failed") return refuse(result.code);
-    return result.decision.kind === "refused" ? result.decision.refusal : result;
+    const { decision } = result.answer;
+    return decision.kind === "refused" ? decision.refusal : result.answer;
   }
 
   /** A claim that the caller may see, with its queue: from the notification if there is one, else from the database. */
@@ -228,7 +230,7 @@ export function claimFlows(
   /** If the waiter was silent, its claim may be due now: bring the queue up to date. */
   async function showLife(tenant: number, { id, model, record }: ClaimState): Promise<void> {
     if (!(await touchClaim(db, tenant, id, limits.waiterSilentMs)))
-      await lane.decide({ kind: "advance", tenant, model, record, alive: [id] });
+      await lane.decide(claimAsk({ kind: "advance", tenant, model, record, alive: [id] }));
   }
 
   /** Returns the claim. With a signal, waits until the claim's status or position changes, or until the timeout. */
@@ -299,7 +301,7 @@ function checkWords({ action, description, meta }: ClaimBody): Refusal | undefin
     : undefined;
 }
 
-const countOf = (result: Extract<ClaimResult, { kind: "judged" }> | Refusal): number | Refusal =>
+const countOf = (result: ClaimOutcome | Refusal): number | Refusal =>
   isRefusal(result) ? result : result.decision.kind === "released" ? result.decision.count : 0;
 
 const listOf = ({ claims, queue }: { claims: Claim[]; queue: Claim[] }): ClaimList => ({

@@ -11,6 +11,7 @@ import type { Database } from "../../db/connection/pool.ts";
 import { holderName } from "../../rules/claims/claim.ts";
 import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
 import type { CommitLanes } from "../commits/commit-lanes.ts";
+import { claimAsk } from "./claims-in-rounds.ts";
 
 /** A participant with an open stream, and its device. */
 export interface Waiter {
@@ -102,7 +103,7 @@ function holdersOn(present: readonly Waiter[]) {
 
 /** If the lane fails for some orders, their waiters stay silent until the next sign of life. */
 async function advanceQueues(lane: CommitLanes, orders: readonly Advance[]): Promise<void> {
-  const results = await Promise.all(orders.map((order) => lane.decide(order)));
+  const results = await Promise.all(orders.map((order) => lane.decide(claimAsk(order))));
   const lost = results.find((result) => result.kind === "failed");
   if (lost) throw new Error(`Claims could not be updated: ${lost.code}.`);
 }

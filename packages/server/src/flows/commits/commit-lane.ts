@@ -14,9 +14,11 @@ import {
   type Waiting,
 } from "./commit-queue.ts";
 import { judgeExpected, type RoundRules, type Rounds, save } from "./commit-round.ts";
+import type { Changed } from "./in-rounds.ts";
 import { type Job, tenantOf } from "./job.ts";
 import type { KnownHeads } from "./known-heads.ts";
-import { type CommittedBatch, type Drained, isComplete, type RoundAnswer, type RoundResult } from "./round-result.ts";
+import { isComplete, type RoundAnswer } from "./round-outcome.ts";
+import type { CommittedBatch, Drained, RoundResult } from "./round-result.ts";
 
 /**
  * A lane runs all writes, and all changes of claims, in rounds. One round is one database transaction:
@@ -50,8 +52,8 @@ export interface LaneOptions<Found> {
   announce(batch: CommittedBatch): void;
   /** Called after COMMIT with what was taken from a tenant's attached tables; its batch comes next. */
   recorded(tenant: number, drained: Drained): void;
-  /** Called after COMMIT with each tenant whose claims changed. */
-  announceClaims(tenant: number): void;
+  /** Called after COMMIT with what modules have changed. */
+  announceChange(change: Changed): void;
   /** Called after COMMIT with the age of the round's first request, in milliseconds. */
   took(ms: number): void;
   /** Called with every internal or database error that made a round fail. */
@@ -87,7 +89,7 @@ const LOCKED_MS = 20;
 const SLOW_MS = 150;
 
 export function createLane<Found>(options: LaneOptions<Found>): Lane {
-  const { url, rules, rounds, known, announce, announceClaims, took, report, bounds } = options;
+  const { url, rules, rounds, known, announce, announceChange, took, report, bounds } = options;
   const waiting = createCommitQueue(bounds);
   let pipe: Pipe | undefined;
   let connecting: Promise<Pipe> | undefined;
@@ -226,7 +228,7 @@ export function createLane<Found>(options: LaneOptions<Found>): Lane {
     return { result, saved: save(result) };
   }
 
-  function notify(taken: readonly Waiting[], { outcomes, drained, heads, batches, claimTenants }: RoundResult): void {
+  function notify(taken: readonly Waiting[], { outcomes, drained, heads, batches, changed }: RoundResult): void {
     for (const [i, { job, resolve }] of taken.entries()) {
       const outcome = outcomes[i];
       if (outcome !== "has tables" && (!outcome || isComplete(job, outcome))) resolve(outcome ?? "internal_error");
@@ -236,7 +238,7 @@ export function createLane<Found>(options: LaneOptions<Found>): Lane {
     process.nextTick(() => {
       for (const { tenant } of heads) if (drained) harmless(() => options.recorded(tenant, drained));
       for (const batch of batches) harmless(() => announce(batch));
-      for (const tenant of claimTenants) harmless(() => announceClaims(tenant));
+      for (const change of changed) harmless(() => announceChange(change));
     });
   }
 

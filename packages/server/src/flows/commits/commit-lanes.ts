@@ -1,6 +1,5 @@
 import { type ErrorCode, serverLimits } from "@holdfast/sdk/protocol";
 import type { Share } from "../../limits/answer-bytes.ts";
-import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
 import type { SourceAnswer } from "../../rules/sources/source-answer.ts";
@@ -12,10 +11,10 @@ import { MOST_WRITTEN, tableRounds } from "../tables/table-round.ts";
 import { createLane, type Lane, type LaneOptions } from "./commit-lane.ts";
 import type { Waiting } from "./commit-queue.ts";
 import { hostedRounds, type RoundRules } from "./commit-round.ts";
-import { type Job, tenantOf } from "./job.ts";
+import { type Ask, type Job, tenantOf } from "./job.ts";
 import { createKnownHeads } from "./known-heads.ts";
 import { createLaneChoice, type LaneName } from "./lane-choice.ts";
-import type { ClaimOutcome, RoundOutcome } from "./round-result.ts";
+import type { RoundOutcome } from "./round-outcome.ts";
 
 /**
  * Runs each tenant's writes in one of four lanes, so that one tenant's writes do not delay another's. Each lane has
@@ -40,7 +39,7 @@ export interface CommitLanes {
   /** Ends an intent by its source's answer. Never rejects. */
   settle(intent: SourceIntent, answer: SourceAnswer): Promise<JobResult>;
   /** Never rejects. */
-  decide(order: ClaimOrder): Promise<ClaimResult>;
+  decide<Answer>(ask: Ask<Answer>): Promise<AskResult<Answer>>;
   /** Whether the connection that commits works. */
   canCommit(): Promise<boolean>;
   /** Another process has written to the tenant up to this position. */
@@ -67,18 +66,19 @@ export type IntentResult =
   | { readonly kind: "intent"; readonly intent: SourceIntent }
   | { readonly kind: "has no sources" };
 
-export type ClaimResult =
-  | ({ readonly kind: "judged" } & ClaimOutcome)
+export type AskResult<Answer> =
+  | { readonly kind: "judged"; readonly answer: Answer }
   | { readonly kind: "failed"; readonly code: ErrorCode };
 
 export interface LanesOptions extends Pick<LaneOptions<unknown>, "url" | "announce" | "report"> {
   readonly schemas: SchemaCache;
+  readonly modules: RoundRules["modules"];
   readonly verify?: LaneOptions<unknown>["verify"];
   /** Largest JSON size of a record after a write. */
   readonly recordBytes?: number;
   /** Largest JSON size of all records that one commit names, together. */
   readonly commitBytes?: number;
-  announceClaims?(tenant: number): void;
+  announceChange?: LaneOptions<unknown>["announceChange"];
   recorded?: LaneOptions<unknown>["recorded"];
   took?(ms: number): void;
   /** Most commits in one transaction. */
@@ -109,10 +109,11 @@ export function createCommitLanes({
   url,
   verify,
   schemas,
+  modules,
   recordBytes = serverLimits.recordBytes,
   commitBytes = serverLimits.commitBytes,
   announce,
-  announceClaims = () => {},
+  announceChange = () => {},
   recorded = () => {},
   took = () => {},
   report,
@@ -123,8 +124,8 @@ export function createCommitLanes({
 }: LanesOptions): CommitLanes {
   const known = createKnownHeads(() => Date.now(), headBytes);
   const choice = createLaneChoice(() => performance.now());
-  const rules: RoundRules = { schemas, recordBytes, commitBytes, roundBytes: ROUND_BYTES };
-  const shared = { url, rules, verify, known, announce, recorded, announceClaims, took, report };
+  const rules: RoundRules = { schemas, modules, recordBytes, commitBytes, roundBytes: ROUND_BYTES };
+  const shared = { url, rules, verify, known, announce, recorded, announceChange, took, report };
   const bounds = { maxCommits, maxBytes: MAX_BYTES, maxNames: MAX_NAMES };
   const quick = open("quick");
   const lanes: Readonly<Record<LaneName, Pick<Lane, "join" | "waiting" | "close">>> = {
@@ -207,10 +208,10 @@ export function createCommitLanes({
     async settle(intent, answer) {
       return jobResult(await entry({ commits: [intent.commit], source: { intent, answer } }));
     },
-    async decide(order) {
-      const outcome = await entry({ order });
+    async decide<Answer>(ask: Ask<Answer>): Promise<AskResult<Answer>> {
+      const outcome = await entry({ ask });
       if (typeof outcome === "string") return { kind: "failed", code: outcome };
-      return { kind: "judged", ...(outcome.claim as ClaimOutcome) };
+      return { kind: "judged", answer: outcome.answer as Answer };
     },
     canCommit: quick.canCommit,
     moved: known.moved,

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 import { createFairQueue } from "../../limits/fair-queue.ts";
 import { type Job, tenantOf, tokenOf } from "./job.ts";
-import type { RoundOutcome } from "./round-result.ts";
+import type { RoundOutcome } from "./round-outcome.ts";
 
 /** A job that waits for a round or is in one. */
 export interface Waiting {

@@ -17,19 +17,22 @@ import { storedEntry } from "../../rules/commits/stored-entry.ts";
 import type { NewEntry, TenantState } from "../../rules/commits/tenant-state.ts";
 import { valueTexts } from "../../rules/schema/declared-values.ts";
 import { TABLES } from "../../rules/tables/tenant-tables.ts";
-import { claimNumbers, saveChangedClaims, withChangedClaims } from "../claims/claims-of-round.ts";
 import type { LiveSchema, SchemaCache } from "../schema/schema-cache.ts";
-import { intentChanges } from "../sources/intents-of-round.ts";
+import type { InRounds } from "./in-rounds.ts";
 import { commitsOf, type Job, tenantOf } from "./job.ts";
 import { judgeJob } from "./judge-job.ts";
 import { type Loaded, load, type SizeRules } from "./load-round.ts";
 import { loadValues } from "./load-values.ts";
-import { type CommittedBatch, isComplete, judgedNow, type RoundAnswer, type RoundResult } from "./round-result.ts";
+import { headAfter, openLoads, saveModules } from "./round-modules.ts";
+import { isComplete, judgedNow, type RoundAnswer } from "./round-outcome.ts";
+import type { CommittedBatch, RoundResult } from "./round-result.ts";
 import { emptyTenantAt, roundSizes, tenantAt } from "./tenant-at.ts";
 
 /** Settings that every round uses. */
 export interface RoundRules extends SizeRules {
   readonly schemas: SchemaCache;
+  /** In the order in which they are asked. */
+  readonly modules: readonly InRounds[];
 }
 
 /** How a lane runs a round that has to load something: in one transaction, which `judge` leaves open. */
@@ -40,10 +43,9 @@ export interface Rounds<Found> {
 
 /** Rounds of records that Holdfast keeps itself. */
 export function hostedRounds(rules: RoundRules): Rounds<Loaded> {
-  /** Tenants that had no active claim when a round last read their head. */
-  const unclaimed = new Set<number>();
+  const loads = openLoads(rules.modules);
   return {
-    load: (pipe, jobs) => load(pipe, jobs, unclaimed, rules),
+    load: (pipe, jobs) => load(pipe, jobs, loads, rules),
     judge: (pipe, jobs, found) => judgeRound(pipe, rules, jobs, found),
   };
 }
@@ -51,7 +53,7 @@ export function hostedRounds(rules: RoundRules): Rounds<Loaded> {
 /** Judges the jobs of each tenant in their order of arrival. */
 export async function judgeRound(
   pipe: Pipe,
-  { schemas, ...rules }: RoundRules,
+  { schemas, modules, ...rules }: RoundRules,
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<RoundResult> {
@@ -67,7 +69,7 @@ export async function judgeRound(
       const state = await tenantAt(pipe, head, schema, sizes, own, found);
       tenants.push({ tenant: head.tenant, jobs: own, schema, state });
     }
-    const result = judgeTenants(pipe, jobs, tenants);
+    const result = judgeTenants(pipe, modules, jobs, tenants);
     const missing = tenants.filter(({ state }) => isMissing(state.values));
     if (missing.length === 0) return result;
     const incomplete = missing.flatMap(({ state }) => [...state.values.incomplete]);
@@ -84,7 +86,7 @@ export async function judgeRound(
  */
 export function judgeExpected(
   pipe: Pipe,
-  { schemas, ...rules }: RoundRules,
+  { schemas, modules, ...rules }: RoundRules,
   jobs: readonly Job[],
   heads: readonly LockedHead[],
 ): RoundResult | undefined {
@@ -94,10 +96,10 @@ export function judgeExpected(
     const own = jobs.filter((job) => tenantOf(job) === head.tenant);
     const schema = schemas.get(head.tenant, head.schemaVersion);
     if (!schema || schema.hasTables || schema.hasSources) return undefined;
-    tenants.push({ tenant: head.tenant, jobs: own, schema, state: emptyTenantAt(head, schema, sizes, own) });
+    tenants.push({ tenant: head.tenant, jobs: own, schema, state: emptyTenantAt(head, schema, sizes, own, modules) });
   }
   const unseen = tenants.flatMap(questions);
-  const result = judgeTenants(pipe, jobs, tenants);
+  const result = judgeTenants(pipe, modules, jobs, tenants);
   const isWritten = result.outcomes.every(
     (outcome, i) =>
       outcome !== "has tables" &&
@@ -123,7 +125,12 @@ interface TenantJobs {
   readonly state: TenantState;
 }
 
-function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJobs[]): RoundResult {
+function judgeTenants(
+  pipe: Pipe,
+  modules: readonly InRounds[],
+  jobs: readonly Job[],
+  found: readonly TenantJobs[],
+): RoundResult {
   const outcomes = new Map<Job, RoundAnswer>();
   const tenants = found.map(({ tenant, jobs: own, schema, state }) => {
     const from = state.head.syncId;
@@ -136,19 +143,16 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
   const answers = jobs.map((job) => outcomes.get(job));
   const lost = jobs[answers.indexOf(undefined)];
   if (lost) throw new TenantElsewhere(tenantOf(lost));
-  const claimed = withChangedClaims(tenants.map(({ state, batch: { tenant } }) => ({ state, tenant })));
+  const after = tenants.map(({ state, batch: { tenant } }) => ({ state, tenant }));
+  const { statements: ofModules, changed } = saveModules(modules, after, jobs, answers as readonly RoundAnswer[]);
   return {
     outcomes: answers as readonly RoundAnswer[],
     batches: tenants.map(({ batch }) => batch).filter(({ entries }) => entries.length > 0),
-    claimTenants: claimed.map(({ tenant }) => tenant),
+    changed,
     round: roundOf(tenants),
-    claims: claimed.length > 0 ? [saveChangedClaims(claimed)] : [],
     values: changedValues(tenants),
-    intents: intentChanges(jobs, answers as readonly RoundAnswer[]),
-    heads: tenants.map(({ state, batch: { tenant } }) => ({
-      ...{ ...state.head, tenant, now: state.now },
-      ...claimNumbers(state),
-    })),
+    ofModules,
+    heads: after.map((one) => headAfter(modules, one)),
     pipe,
   };
 }
@@ -246,7 +250,7 @@ export function save(result: RoundResult): Promise<unknown> {
 }
 
 /** The statements that write a round's decisions in the open transaction. */
-export function savings({ round, claims, values, intents }: RoundResult): Statement<unknown>[] {
+export function savings({ round, values, ofModules }: RoundResult): Statement<unknown>[] {
   const erased = round.entries
     .filter(({ entry }) => entry.verb === "erased")
     .map(({ tenant, entry: { model, id, syncId } }) => ({ tenant, model, id, syncId }));
@@ -258,7 +262,6 @@ export function savings({ round, claims, values, intents }: RoundResult): Statem
     ...(erased.length > 0 ? [holdOffCopies(erased.map(({ tenant }) => tenant)), eraseRecords(erased)] : []),
     ...(gone.length > 0 ? [deleteRecords(gone)] : []),
     ...values,
-    ...claims,
-    ...intents,
+    ...ofModules,
   ];
 }

@@ -1,17 +1,30 @@
 import type { Share } from "../../limits/answer-bytes.ts";
-import { type ClaimOrder, tenantOfOrder } from "../../rules/claims/claim-order.ts";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
+import type { TenantState } from "../../rules/commits/tenant-state.ts";
 import type { SourceAnswer } from "../../rules/sources/source-answer.ts";
 import type { SourceIntent } from "../../rules/sources/source-intent.ts";
+import type { Principal } from "../../rules/tokens/participant.ts";
 
-/** The work of one request: one commit, or the commits of a bulk in order, or an order about claims. */
+/** A question to a module, which it decides in its turn among the commits of the tenant. */
+export interface Ask<Answer = unknown> {
+  readonly module: string;
+  readonly tenant: number;
+  /** Undefined: a timer asks. */
+  readonly principal: Principal | undefined;
+  /** The record that it is about. */
+  readonly model: string;
+  readonly record: string;
+  decide(state: TenantState): Answer;
+}
+
+/** The work of one request: one commit, or the commits of a bulk in order, or a question to a module. */
 export type Job =
   | {
       readonly commits: readonly CommitRequest[];
       /** The results of its first commits, from earlier rounds: see rules/commits/commit-bytes.ts. */
       readonly judged?: readonly Judged[];
-      readonly order?: undefined;
+      readonly ask?: undefined;
       /** Size of the request's body. */
       readonly bytes?: number;
       /** Counts the bytes of the receipts. */
@@ -22,7 +35,7 @@ export type Job =
       readonly source?: SourceStep;
     }
   | {
-      readonly order: ClaimOrder;
+      readonly ask: Ask;
       readonly commits?: undefined;
       readonly judged?: undefined;
       readonly bytes?: undefined;
@@ -35,8 +48,8 @@ export type Job =
 export type SourceStep = { readonly id: string } | { readonly intent: SourceIntent; readonly answer: SourceAnswer };
 
 /** All commits of a job have the same tenant. */
-export const tenantOf = ({ commits, order }: Job): number =>
-  order === undefined ? (commits[0]?.principal.tenant ?? 0) : tenantOfOrder(order);
+export const tenantOf = ({ commits, ask }: Job): number =>
+  ask === undefined ? (commits[0]?.principal.tenant ?? 0) : ask.tenant;
 
 /** The token for the fair order. Jobs that a timer starts have none. */
 export const tokenOf = (job: Job): string => principalOf(job)?.tokenId ?? "";
@@ -45,5 +58,5 @@ export const tokenOf = (job: Job): string => principalOf(job)?.tokenId ?? "";
 export const commitsOf = (jobs: readonly Job[]): CommitRequest[] =>
   jobs.flatMap(({ commits, judged }) => commits?.slice(judged?.length ?? 0) ?? []);
 
-export const principalOf = ({ commits, order }: Job) =>
-  commits ? commits[0]?.principal : order.kind === "advance" ? undefined : order.principal;
+export const principalOf = ({ commits, ask }: Job): Principal | undefined =>
+  commits ? commits[0]?.principal : ask.principal;

@@ -1,17 +1,15 @@
 import { limits } from "@holdfast/sdk/protocol";
 import type { Share } from "../../limits/answer-bytes.ts";
-import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
-import { judgeClaim } from "../../rules/claims/judge-claim.ts";
 import { AMPLE_ROOM, type AnswerRoom } from "../../rules/commits/answer-room.ts";
 import { isLocked, type Judged, judgeInOrder, recordInOrder } from "../../rules/commits/judge-commits.ts";
 import type { TenantState } from "../../rules/commits/tenant-state.ts";
 import { judgeForSource, type SourceJudgement, settleIntent } from "../../rules/sources/judge-intent.ts";
 import type { Job } from "./job.ts";
-import type { ClaimOutcome, RoundOutcome } from "./round-result.ts";
+import type { RoundOutcome } from "./round-outcome.ts";
 
 /** Judges a job. `hasSources`: some models of the tenant have sources. */
 export function judgeJob(state: TenantState, job: Job, hasSources: boolean): RoundOutcome {
-  if (job.order !== undefined) return { claim: judgeOrder(state, job.order) };
+  if (job.ask !== undefined) return { answer: job.ask.decide(state) };
   const { commits, judged, source, captured, answer } = job;
   const [commit] = commits;
   if (captured) return { commits: recordInOrder(state, commits) };
@@ -24,12 +22,6 @@ export function judgeJob(state: TenantState, job: Job, hasSources: boolean): Rou
   const next = commits[done.length];
   return { commits: done, isLocked: next !== undefined && isLocked(state, next) };
 }
-
-const judgeOrder = (state: TenantState, order: ClaimOrder): ClaimOutcome => ({
-  decision: judgeClaim(state, order),
-  declaredName: state.models.get(order.model)?.name ?? order.model,
-  now: Date.parse(state.now),
-});
 
 function roomOf(share: Share | undefined): AnswerRoom {
   if (!share) return AMPLE_ROOM;

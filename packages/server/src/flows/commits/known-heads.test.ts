@@ -96,7 +96,7 @@ test("[L10] only creates that ask for nothing else", () => {
     job(1, { ...create, action: "delete" }),
     job(1, { ...create, claim: "clm_1" }),
     job(1, create, { reads: [{ group: "deck:1", readAt: 3 }] }),
-    { order: { kind: "advance", tenant: 1 } } as unknown as Job,
+    { ask: { module: "claims", tenant: 1 } } as unknown as Job,
   ];
   for (const ask of asks) expect(known.expect([ask])).toBeUndefined();
   expect(known.expect([job(1), ...asks])).toBeUndefined();

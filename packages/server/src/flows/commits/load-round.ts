@@ -1,4 +1,3 @@
-import { loadQueues } from "../../db/claims/claims.ts";
 import { loadGroupHeads } from "../../db/commits/group-heads.ts";
 import { type LockedHead, lockHeads, type Rewriting } from "../../db/commits/heads.ts";
 import { loadReceipts } from "../../db/commits/receipts.ts";
@@ -13,7 +12,6 @@ import type { Pipe } from "../../db/connection/pipe.ts";
 import { begin, type Statement } from "../../db/connection/statement.ts";
 import type { RecordSource } from "../../db/lists/record-source.ts";
 import { adoptRecords } from "../../db/schema/rewritten-records.ts";
-import { tenantOfOrder } from "../../rules/claims/claim-order.ts";
 import { valuesAsked } from "../../rules/commits/commit-bytes.ts";
 import {
   type CommitRequest,
@@ -25,8 +23,8 @@ import {
 import type { FoundValues } from "../../rules/commits/record-values.ts";
 import type { ByteBounds } from "../../rules/commits/tenant-state.ts";
 import type { TenantTables } from "../../rules/tables/tenant-tables.ts";
-import { loadIntents } from "../sources/intents-of-round.ts";
-import { commitsOf, type Job, tenantOf } from "./job.ts";
+import { type Ask, commitsOf, type Job, tenantOf } from "./job.ts";
+import { beginLoads, type ModuleLoads } from "./round-modules.ts";
 
 /** The result of the first round trip. Everything is read under the heads' locks. */
 export type Loaded = Awaited<ReturnType<typeof load>> & {
@@ -53,27 +51,24 @@ export interface SizeRules extends ByteBounds {
 }
 
 /**
- * The first round trip: locks the heads of all tenants concerned, then reads everything the jobs name. Claims are not
- * read for a tenant that had none when this lane last read its head. If the locked head says that it has some now, they
- * are read after all. `opening` begins the transaction, unless one is open.
+ * The first round trip: locks the heads of all tenants concerned, then reads everything the jobs name. `opening` begins
+ * the transaction, unless one is open.
  */
 export async function load(
   pipe: Pipe,
   jobs: readonly Job[],
-  unclaimed: Set<number>,
+  loads: ModuleLoads,
   sizes: SizeRules,
   opening: Statement<void> = begin,
   inTables: InTables = NONE_IN_TABLES,
 ) {
   const commits = commitsOf(jobs);
-  const orders = jobs.flatMap(({ order }) => order ?? []);
   const tenants = [...new Set(jobs.map(tenantOf))].sort((a, b) => a - b);
   const groups = commits.flatMap(groupNames);
-  const claimed = orders.map((order) => ({ tenant: tenantOfOrder(order), model: order.model, id: order.record }));
-  const written = commits.flatMap(writtenNames);
+  const inQuestion = jobs.flatMap(({ ask }) => (ask ? recordAsked(ask) : []));
   const named = [
     ...commits.flatMap(writtenValues),
-    ...[...claimed, ...commits.flatMap(readNames)].map((name) => ({ ...name, values: false })),
+    ...[...inQuestion, ...commits.flatMap(readNames)].map((name) => ({ ...name, values: false })),
   ];
   const { sources } = inTables;
   const asked = distinct(named);
@@ -83,9 +78,7 @@ export async function load(
     inTables.read === "lines"
       ? asked.filter(({ model }) => sources.has(model)).map((name) => ({ ...name, values: false }))
       : [];
-  const asksClaims = orders.length > 0 || tenants.some((tenant) => !unclaimed.has(tenant));
-  const askClaims = async () => (await pipe.send([loadQueues([...written, ...claimed])]))[0];
-  const [[, heads, receipts, records, groupHeads], rows, entries, intents] = await Promise.all([
+  const [[, heads, receipts, records, groupHeads], rows, endLoads] = await Promise.all([
     pipe.send([
       opening,
       lockHeads(tenants),
@@ -97,24 +90,18 @@ export async function load(
     ofRows.length > 0
       ? pipe.send(ofRows.map(({ source, names }) => loadSourceRecords(source, names, "small")))
       : undefined,
-    asksClaims ? askClaims() : undefined,
-    loadIntents(pipe, jobs),
+    beginLoads(pipe, loads, jobs),
   ]);
-  for (const { tenant, claims } of heads)
-    if (claims === 0) unclaimed.add(tenant);
-    else unclaimed.delete(tenant);
   const present = await inPresentForm(pipe, heads, kept, records);
   const withRows = [...present, ...(rows ?? []).flatMap((found) => found ?? [])];
-  const isSure = entries !== undefined || heads.every(({ tenant }) => unclaimed.has(tenant));
   return {
     heads,
     receipts,
     /** Models of tables that could not be read. */
     unread: new Set(ofRows.flatMap(({ model }, i) => (rows?.[i] ? [] : model))),
     records: inTables.read === "lines" ? withRows : await withLargeValues(pipe, withRows, commits, sizes, sources),
-    entries: entries ?? (isSure ? [] : await askClaims()),
     groups: groupHeads ?? [],
-    intents,
+    modules: await endLoads(heads),
   };
 }
 
@@ -206,6 +193,8 @@ const nameOf = ({ tenant, model, id }: FoundRecord) => ({ tenant, model, id });
 const tenantKey = ({ tenant, model, id }: Pick<RequestedRecord, "tenant" | "model" | "id">): string =>
   `${tenant} ${recordKey(model, id)}`;
 
+const recordAsked = ({ tenant, model, record }: Ask) => ({ tenant, model, id: record });
+
 const receiptNames = (commit: CommitRequest) => {
   const { tenant } = commit.principal;
   const participant = writerOf(commit).writtenBy;
@@ -214,9 +203,6 @@ const receiptNames = (commit: CommitRequest) => {
   );
   return [...namesOf(commit), ...own].map((name) => ({ tenant, participant, name }));
 };
-
-const writtenNames = ({ principal: { tenant }, operations }: CommitRequest) =>
-  operations.map(({ model, id }) => ({ tenant, model, id }));
 
 /** A deleted record's values say which readers had it. */
 const writtenValues = ({ principal: { tenant }, operations }: CommitRequest): RequestedRecord[] =>

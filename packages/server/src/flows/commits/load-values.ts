@@ -1,4 +1,3 @@
-import { loadQueues } from "../../db/claims/claims.ts";
 import { loadCascades, loadHolders } from "../../db/commits/record-values.ts";
 import { type FoundRecord, loadRecords, loadSmallRecords, type RequestedRecord } from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
@@ -14,6 +13,7 @@ import {
 import type { TenantState } from "../../rules/commits/tenant-state.ts";
 import { referencesTo } from "../../rules/commits/value-holders.ts";
 import { inPresentForm, type Loaded, type SizeRules } from "./load-round.ts";
+import { loadMore } from "./round-modules.ts";
 
 interface JudgedState {
   readonly tenant: number;
@@ -61,7 +61,10 @@ async function loadOfTenant(
       if (!known.has(name)) asked.set(name, { tenant, model: value.model, id, values: isChanged(value) });
     }
   const names = [...asked.values()];
-  const [read, claims] = await pipe.send([loadSmallRecords(names), loadQueues(names)]);
+  const [[read], modules] = await Promise.all([
+    pipe.send([loadSmallRecords(names)]),
+    loadMore(pipe, loaded.modules, names),
+  ]);
   const records = await inPresentForm(pipe, loaded.heads, names, read);
   const large = await readLarge(pipe, tenant, loaded, missing.records, sizes);
   const existing = new Map(before.existing);
@@ -81,7 +84,7 @@ async function loadOfTenant(
       ...records,
       ...large.records,
     ],
-    entries: [...loaded.entries, ...claims],
+    modules,
     values: new Map([...(loaded.values ?? []), [tenant, values]]),
   };
 }

@@ -1,34 +1,79 @@
 import type { LockedHead } from "../../db/commits/heads.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
-import { CLAIMS } from "../../rules/claims/claims-state.ts";
+import type { Statement } from "../../db/connection/statement.ts";
 import type { RoundModule, TenantState } from "../../rules/commits/tenant-state.ts";
-import { SOURCES } from "../../rules/sources/tenant-intents.ts";
-import { TABLES, tablesRound } from "../../rules/tables/tenant-tables.ts";
-import { claimsAt, noClaimsAt } from "../claims/claims-of-round.ts";
-import { intentsAt, NO_INTENTS } from "../sources/intents-of-round.ts";
+import { TABLES, type TenantTables, tablesRound } from "../../rules/tables/tenant-tables.ts";
+import type { Changed, InRounds, LoadInRounds, RecordName, TenantAfter } from "./in-rounds.ts";
 import type { Job } from "./job.ts";
-import type { Loaded } from "./load-round.ts";
+import type { RoundAnswer } from "./round-outcome.ts";
 
-/* The modules that take part in rounds of commits, in the order in which they are asked. */
+/* The modules that take part in rounds of commits, all at once, in the order of their list. */
+
+/** What they have read for a round. */
+export type FoundByModules = readonly { readonly module: InRounds; readonly found: unknown }[];
+
+/** How the modules read in one lane. */
+export type ModuleLoads = readonly { readonly module: InRounds; readonly load: LoadInRounds<unknown> }[];
+
+export const openLoads = (modules: readonly InRounds[]): ModuleLoads =>
+  modules.map((module) => ({ module, load: module.openLoad() }));
+
+/** Sends the questions of the first trip. What it resolves with asks the others, once the heads are locked. */
+export async function beginLoads(pipe: Pipe, loads: ModuleLoads, jobs: readonly Job[]) {
+  const begun = await Promise.all(loads.map(({ load }) => load.begin(pipe, jobs)));
+  return (heads: readonly LockedHead[]): Promise<FoundByModules> =>
+    Promise.all(
+      loads.map(async ({ module, load }, i) => ({ module, found: await load.end(pipe, jobs, heads, begun[i]) })),
+    );
+}
+
+/** With what belongs to further records. */
+export const loadMore = (pipe: Pipe, found: FoundByModules, records: readonly RecordName[]): Promise<FoundByModules> =>
+  Promise.all(
+    found.map(async ({ module, found: known }) => {
+      const more = await module.loadMore?.(pipe, records);
+      return { module, found: more === undefined ? known : (module.together?.(known, more) ?? known) };
+    }),
+  );
+
+/** What two reads of one round have found. */
+export const together = (one: FoundByModules, other: FoundByModules): FoundByModules =>
+  one.map(({ module, found }, i) => ({ module, found: module.together?.(found, other[i]?.found) ?? found }));
 
 /** In a round that loads nothing. */
-export const emptyModulesAt = (head: LockedHead): TenantState["modules"] =>
-  new Map<string, RoundModule>([
-    [CLAIMS, noClaimsAt(head)],
-    [SOURCES, intentsAt(head.tenant, NO_INTENTS)],
-  ]);
+export const emptyModulesAt = (modules: readonly InRounds[], head: LockedHead): TenantState["modules"] =>
+  new Map(modules.map((module) => [module.name, module.emptyAt(head)]));
 
 /** With everything that the jobs of the tenant ask of them. */
 export async function modulesAt(
   pipe: Pipe,
   head: LockedHead,
   jobs: readonly Job[],
-  { entries, tables, intents }: Loaded,
+  { modules, tables }: { readonly modules: FoundByModules; readonly tables?: TenantTables },
 ): Promise<TenantState["modules"]> {
-  const queues = entries.filter(({ tenant }) => tenant === head.tenant);
-  return new Map<string, RoundModule>([
-    ...(tables ? [[TABLES, tablesRound(tables)] as const] : []),
-    [CLAIMS, await claimsAt(pipe, head, jobs, queues)],
-    [SOURCES, intentsAt(head.tenant, intents)],
-  ]);
+  const states = new Map<string, RoundModule>(tables ? [[TABLES, tablesRound(tables)]] : []);
+  for (const { module, found } of modules) states.set(module.name, await module.at(pipe, head, jobs, found));
+  return states;
 }
+
+export interface SavedByModules {
+  readonly statements: readonly Statement<void>[];
+  readonly changed: readonly Changed[];
+}
+
+export function saveModules(
+  modules: readonly InRounds[],
+  tenants: readonly TenantAfter[],
+  jobs: readonly Job[],
+  answers: readonly RoundAnswer[],
+): SavedByModules {
+  const saved = modules.map((module) => ({ module: module.name, ...module.save(tenants, jobs, answers) }));
+  return {
+    statements: saved.flatMap(({ statements }) => statements),
+    changed: saved.flatMap(({ module, changed }) => changed.map((tenant) => ({ module, tenant }))),
+  };
+}
+
+/** The tenant's head after the round, with the numbers that modules have in it. */
+export const headAfter = (modules: readonly InRounds[], { tenant, state }: TenantAfter): LockedHead =>
+  Object.assign({}, state.head, { tenant, now: state.now }, ...modules.map((module) => module.headOf?.(state)));

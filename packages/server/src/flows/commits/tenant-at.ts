@@ -10,6 +10,7 @@ import { type FiledEntry, type RoundBytes, receiptKey, type TenantState } from "
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { presentFields } from "../../rules/schema/schema-change.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
+import type { InRounds } from "./in-rounds.ts";
 import { commitsOf, type Job, principalOf } from "./job.ts";
 import type { Loaded, SizeRules } from "./load-round.ts";
 import { emptyModulesAt, modulesAt } from "./round-modules.ts";
@@ -38,10 +39,11 @@ export const emptyTenantAt = (
   schema: LiveSchema,
   sizes: RoundSizes,
   jobs: readonly Job[],
+  modules: readonly InRounds[],
 ): TenantState =>
   tenantState(head, organizationOf(jobs), schema, NOTHING_FOUND, {
     ...sizes,
-    modules: emptyModulesAt(head),
+    modules: emptyModulesAt(modules, head),
   });
 
 /**

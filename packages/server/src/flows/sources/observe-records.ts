@@ -13,6 +13,7 @@ import type { RecordChange } from "../../rules/tables/captured-changes.ts";
 import { capturedCommit } from "../../rules/tables/captured-commit.ts";
 import { judgeRound, type RoundRules, savings } from "../commits/commit-round.ts";
 import { load } from "../commits/load-round.ts";
+import { openLoads } from "../commits/round-modules.ts";
 import type { Drained } from "../commits/round-result.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
 import { NO_BOUNDS } from "../tables/drain-changes.ts";
@@ -57,13 +58,13 @@ export async function observeRecords(
       { commits: [capturedCommit(tenant, newId(""), changes)], captured: true },
     ];
     const unbounded = { ...rules, ...NO_BOUNDS };
-    const found = await load(pipe, jobsFor(free), new Set(), unbounded, probe);
+    const found = await load(pipe, jobsFor(free), openLoads(rules.modules), unbounded, probe);
     const stored = new Map(found.records.map((record) => [recordKey(record.model, record.id), record]));
     const changes = free.map((one) => asWhole(one, stored.get(recordKey(one.model, one.id)), schema.models));
     const result = await judgeRound(pipe, unbounded, jobsFor(changes), found);
     await pipe.send([...savings(result), commitTransaction]);
     const to = result.heads[0]?.syncId ?? head.syncId;
-    return { from: head.syncId, to, claimsChanged: result.claimTenants.length > 0, left };
+    return { from: head.syncId, to, changed: result.changed.map(({ module }) => module), left };
   } catch (error) {
     if (pipe.usable) await pipe.send([rollback]).catch(() => {});
     throw error;

@@ -2,6 +2,7 @@ import { serverLimits } from "@holdfast/sdk/protocol";
 import { openPipe } from "../../db/connection/pipe.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { listAllSources, type StoredSource } from "../../db/sources/sources.ts";
+import type { InRounds } from "../commits/in-rounds.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import { createSchemaCache } from "../schema/schema-cache.ts";
 import type { CallSource } from "./call-source.ts";
@@ -30,9 +31,11 @@ export interface SourceToolsDeps {
   readonly away: readonly { readonly name: string; readonly problem?: string }[];
   readonly call: CallSource;
   readonly problemOf: VerifyDeps["problemOf"];
+  /** In rounds of commits. */
+  readonly modules: readonly InRounds[];
 }
 
-export function openSourceTools({ databases, away, call, problemOf }: SourceToolsDeps): SourceTools {
+export function openSourceTools({ databases, away, call, modules, problemOf }: SourceToolsDeps): SourceTools {
   async function* verifyIn(
     { pool, url }: SourceDatabase,
     sources: readonly StoredSource[],
@@ -40,7 +43,7 @@ export function openSourceTools({ databases, away, call, problemOf }: SourceTool
   ): AsyncGenerator<VerifiedModel & { source: string }> {
     const { recordBytes, commitBytes } = serverLimits;
     const schemas = createSchemaCache();
-    const rules = { schemas, recordBytes, commitBytes, roundBytes: commitBytes };
+    const rules = { schemas, modules, recordBytes, commitBytes, roundBytes: commitBytes };
     const pipe = await openPipe(url, { lockTimeoutMs: 5_000 });
     try {
       for (const source of sources) {

@@ -32,6 +32,7 @@ import {
 import { capturedCommit, WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
 import { judgeRound, type RoundRules, savings } from "../commits/commit-round.ts";
 import { type InTables, load } from "../commits/load-round.ts";
+import { openLoads } from "../commits/round-modules.ts";
 import type { Drained } from "../commits/round-result.ts";
 import { tableSources } from "./record-sources.ts";
 
@@ -128,12 +129,13 @@ export async function drainLocked(
   recorded: (change: RecordChange) => void = () => {},
 ): Promise<Drained | BrokenTable> {
   const { attached } = tables;
-  let claimsChanged = false;
+  const changed = new Set<string>();
+  const loads = openLoads(rules.modules);
   let to = syncId;
   const record = async (transactions: readonly TransactionChanges[]) => {
     const commits = transactions.map(({ tx, changes }) => capturedCommit(tenant, tx, changes));
     const jobs = [{ commits, captured: true }];
-    const loaded = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe, linesOf(attached));
+    const loaded = await load(pipe, jobs, loads, { ...rules, ...NO_BOUNDS }, probe, linesOf(attached));
     const records = asBefore(
       attached,
       loaded.records,
@@ -141,9 +143,9 @@ export async function drainLocked(
     );
     const found = { ...loaded, records };
     const result = await judgeRound(pipe, { ...rules, ...NO_BOUNDS }, jobs, found);
-    if (result.round.entries.length > 0 || result.claims.length > 0) await pipe.send(savings(result));
+    if (result.round.entries.length > 0 || result.ofModules.length > 0) await pipe.send(savings(result));
     for (const { changes } of transactions) changes.forEach(recorded);
-    claimsChanged ||= result.claimTenants.length > 0;
+    for (const { module } of result.changed) changed.add(module);
     to = result.heads[0]?.syncId ?? to;
   };
   for (const batch of inBatches(transactions))
@@ -151,7 +153,7 @@ export async function drainLocked(
       if ("problem" in made) return made;
       if (made.length > 0) await record(made);
     }
-  return { from: syncId, to, claimsChanged };
+  return { from: syncId, to, changed: [...changed] };
 }
 
 /** Takes the changes of a batch: all at once, or those of a large transaction in steps that end between two rows. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
+import { inRounds } from "../../parts/modules.ts";
 import { startWithTables } from "../../testing/attached-tables.ts";
 import { attachAndFollow } from "../../testing/waiting/follow-tables.ts";
 import { openTableTools } from "./table-tools.ts";
@@ -12,9 +13,13 @@ const get = (path: string) => app.call("GET", path);
 const collected = () => until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);
 
 const detach = (model: string) =>
-  openTableTools(pool, [], app.databaseUrl).detach({ organization: app.organization, livemode: true }, model, {
-    drop: false,
-  });
+  openTableTools(pool, { schemaPushed: [], inRounds }, app.databaseUrl).detach(
+    { organization: app.organization, livemode: true },
+    model,
+    {
+      drop: false,
+    },
+  );
 
 test("[DS45] keys with a collation of their own, and columns with any names, are read, listed and written", async () => {
   const long = "a".repeat(58);

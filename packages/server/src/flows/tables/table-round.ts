@@ -32,7 +32,9 @@ import type { TenantTables } from "../../rules/tables/tenant-tables.ts";
 import { judgeRound, type RoundRules, type Rounds } from "../commits/commit-round.ts";
 import { commitsOf, type Job, tenantOf } from "../commits/job.ts";
 import { type InTables, type Loaded, load } from "../commits/load-round.ts";
-import { type Drained, judgedNow, type RoundResult } from "../commits/round-result.ts";
+import { type ModuleLoads, openLoads, together } from "../commits/round-modules.ts";
+import { judgedNow } from "../commits/round-outcome.ts";
+import type { Drained, RoundResult } from "../commits/round-result.ts";
 import { asBefore, drainLocked, isRun, linesOf, NO_BOUNDS, wholeTransactions, within } from "./drain-changes.ts";
 import { sourceOfTable } from "./record-sources.ts";
 
@@ -70,13 +72,13 @@ interface TableRoundOptions {
 
 /** Rounds of tenants with attached tables, each of a single tenant. */
 export function tableRounds(options: TableRoundOptions): Rounds<TableLoaded> {
-  const unclaimed = new Set<number>();
+  const loads = openLoads(options.rules.modules);
   /** By tenant. */
   const known = new Map<number, KnownTables>();
   return {
     async load(pipe, jobs) {
       const tenant = tenantOf(jobs[0] as Job);
-      const found = await loadTableRound(pipe, jobs, unclaimed, known.get(tenant), options).catch((error: unknown) => {
+      const found = await loadTableRound(pipe, jobs, loads, known.get(tenant), options).catch((error: unknown) => {
         // It may be another table than the last round found: the next try looks first.
         known.delete(tenant);
         throw isUnreadable(error) ? new UnreadableTable("A table", error) : error;
@@ -103,7 +105,7 @@ export function tableRounds(options: TableRoundOptions): Rounds<TableLoaded> {
 async function loadTableRound(
   pipe: Pipe,
   jobs: readonly Job[],
-  unclaimed: Set<number>,
+  loads: ModuleLoads,
   last: KnownTables | undefined,
   { rules, recorded }: TableRoundOptions,
 ): Promise<TableLoaded & { readonly known: KnownTables }> {
@@ -115,7 +117,7 @@ async function loadTableRound(
     const [rows, [first], loaded] = await Promise.all([
       pipe.send(asked.map(({ statement }) => statement)),
       pipe.send([loadCapturedTransactions(tenant, without)]),
-      load(pipe, jobs, unclaimed, rules, probe, rowsOf(tables)),
+      load(pipe, jobs, loads, rules, probe, rowsOf(tables)),
     ]);
     return { asked, rows, without, first, loaded };
   };
@@ -146,8 +148,8 @@ async function loadTableRound(
       ),
       ...commits.filter((commit) => namesOneOf(commit, loaded.unread)).flatMap(touched),
     ]);
-    const claimed = jobs.flatMap(({ order }) => (order && loaded.unread.has(order.model) ? order.model : []));
-    if (claimed.length > 0) throw new UnreadableTable(`The table of "${claimed[0]}"`, new Error("it is locked"));
+    const unread = jobs.flatMap(({ ask }) => (ask && loaded.unread.has(ask.model) ? ask.model : []));
+    if (unread.length > 0) throw new UnreadableTable(`The table of "${unread[0]}"`, new Error("it is locked"));
     const tables = { attached: new Map(attached.map((table) => [table.model, table])), locked, settle: decided };
     const waiting = await wholeTransactions(pipe, tenant, without, first);
     if (waiting.transactions.length === 0) return { ...loaded, tables, drained: undefined, known };
@@ -159,7 +161,7 @@ async function loadTableRound(
     } else if (waiting.more || chosen.length < waiting.transactions.length) {
       await pipe.send([commitTransaction]);
       recorded(tenant, drained);
-    } else return { ...(await load(pipe, jobs, unclaimed, rules, probe, rowsOf(attached))), tables, drained, known };
+    } else return { ...(await load(pipe, jobs, loads, rules, probe, rowsOf(attached))), tables, drained, known };
   }
 }
 
@@ -282,7 +284,7 @@ async function recordLate(
     left.set(recordKey(change.model, change.id), change),
   );
   if ("problem" in caught) return undefined;
-  const again = await load(pipe, jobs, new Set(), rules, probe, linesOf(attached));
+  const again = await load(pipe, jobs, openLoads(rules.modules), rules, probe, linesOf(attached));
   return {
     ...again,
     records: asFound(attached, again.records, loaded.records, left),
@@ -290,7 +292,7 @@ async function recordLate(
     drained: {
       from: drained?.from ?? caught.from,
       to: caught.to,
-      claimsChanged: caught.claimsChanged || drained?.claimsChanged === true,
+      changed: [...new Set([...caught.changed, ...(drained?.changed ?? [])])],
     },
   };
 }
@@ -337,10 +339,10 @@ async function withChanged(
   if (changed.length === 0) return found;
   const jobs = [{ commits: [capturedCommit(tenant, "", changed)], captured: true }];
   const attached = [...found.tables.attached.values()];
-  const more = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe, linesOf(attached));
+  const more = await load(pipe, jobs, openLoads(rules.modules), { ...rules, ...NO_BOUNDS }, probe, linesOf(attached));
   return {
     ...found,
     records: [...found.records, ...asBefore(attached, more.records, changed)],
-    entries: [...found.entries, ...more.entries],
+    modules: together(found.modules, more.modules),
   };
 }

@@ -8,7 +8,7 @@ import { readCatalog, readTableNames } from "../../db/tables/catalog.ts";
 import { type DerivedTable, deriveModels } from "../../rules/tables/derive-models.ts";
 import { deniedWrites, missingRights, type TableRights, type TableTask } from "../../rules/tables/table-rights.ts";
 import { tokenPrefixes } from "../../rules/tokens/token.ts";
-import type { SchemaFollowers } from "../schema/push-schema.ts";
+import type { ModuleHooks } from "../module-hooks.ts";
 import { createSchemaCache } from "../schema/schema-cache.ts";
 import { ensureConfiguredKey } from "../tokens/ensure-configured-key.ts";
 import { tokenHash } from "../tokens/secret-keys.ts";
@@ -52,7 +52,11 @@ export interface TableTools {
   detach(tenant: TenantChoice, model: string, options: DetachOptions): Promise<void>;
 }
 
-export function openTableTools(pool: Database, pushed: SchemaFollowers, url: string): TableTools {
+export function openTableTools(
+  pool: Database,
+  { schemaPushed: pushed, inRounds: modules }: ModuleHooks,
+  url: string,
+): TableTools {
   const place = placeOf(url);
   const numberOf = async ({ organization, livemode }: TenantChoice): Promise<number> => {
     const all = await listOrganizations(pool);
@@ -128,7 +132,7 @@ export function openTableTools(pool: Database, pushed: SchemaFollowers, url: str
       const pipe = await openPipe(url, { lockTimeoutMs: 5_000 });
       try {
         const { recordBytes, commitBytes } = serverLimits;
-        const rules = { schemas: createSchemaCache(), recordBytes, commitBytes, roundBytes: commitBytes };
+        const rules = { schemas: createSchemaCache(), modules, recordBytes, commitBytes, roundBytes: commitBytes };
         await inSentences(pool, "detach", relation, () =>
           detachTable(pool, pushed, { pipe, rules }, tenant, model, options),
         );

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
+import { inRounds } from "../../parts/modules.ts";
 import { READABLE_BYTES } from "../../rules/commits/unreadable-record.ts";
 import { startWithTables } from "../../testing/attached-tables.ts";
 import { dumpOrganization } from "../organizations/dump.ts";
@@ -140,7 +141,10 @@ test("[DS91] a dump has all other records", async () => {
 test("[DS91] detaching keeps all other records, and says how many are left out", async () => {
   const left: number[] = [];
   const choice = { organization: app.organization, livemode: true };
-  await openTableTools(pool, [], app.databaseUrl).detach(choice, model, { drop: false, leftOut: (n) => left.push(n) });
+  await openTableTools(pool, { schemaPushed: [], inRounds }, app.databaseUrl).detach(choice, model, {
+    drop: false,
+    leftOut: (n) => left.push(n),
+  });
   expect(left).toEqual([UNREADABLE.length]);
   const list = await app.call("GET", `/v1/models/${model}?limit=100`);
   expect(idsOf(list)).toHaveLength(ORDINARY);

@@ -13,7 +13,7 @@ import { openTableTools } from "../../flows/tables/table-tools.ts";
 import { newSecretToken } from "../../flows/tokens/secret-keys.ts";
 import { createWebhookSender } from "../../modules/webhooks/send-webhook.ts";
 import { datasourceReach } from "../../parts/datasource-reach.ts";
-import { schemaPushed } from "../../parts/modules.ts";
+import { inRounds, schemaPushed } from "../../parts/modules.ts";
 import { withSourceTools } from "../../parts/source-tools.ts";
 import { ADMIN, type App } from "../app.ts";
 import { sourceProgram } from "../source-program.ts";
@@ -82,7 +82,7 @@ export function commandLine(
         return await withSourceTools({ ...deps, reach: datasourceReach(allowPrivate), allowPrivate }, work);
       },
       runningDatabase: () => databaseUrl,
-      withTables: (work) => work(openTableTools(pool, schemaPushed, databaseUrl)),
+      withTables: (work) => work(openTableTools(pool, { schemaPushed, inRounds }, databaseUrl)),
       runOnce: async () => undefined,
       newSecretKey: () => newSecretToken(true),
       newMasterKey,

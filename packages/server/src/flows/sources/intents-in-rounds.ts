@@ -10,22 +10,30 @@ import {
 import { type ListedModel, loadListedModels } from "../../db/sources/sources.ts";
 import type { RoundModule } from "../../rules/commits/tenant-state.ts";
 import { reservedKeys } from "../../rules/sources/source-intent.ts";
-import type { TenantIntents } from "../../rules/sources/tenant-intents.ts";
+import { SOURCES, type TenantIntents } from "../../rules/sources/tenant-intents.ts";
+import type { InRounds } from "../commits/in-rounds.ts";
 import { commitsOf, type Job, tenantOf } from "../commits/job.ts";
-import type { RoundAnswer } from "../commits/round-result.ts";
+import type { RoundAnswer } from "../commits/round-outcome.ts";
 
-/* What waits for sources, in a round of commits. */
-
-export interface FoundIntents {
+interface FoundIntents {
   readonly reserved: readonly ReservedKey[];
   readonly open: readonly string[];
   readonly listed: readonly ListedModel[];
 }
 
-export const NO_INTENTS: FoundIntents = { reserved: [], open: [], listed: [] };
+const NO_INTENTS: FoundIntents = { reserved: [], open: [], listed: [] };
+
+/** What waits for sources, in rounds of commits. */
+export const intentsInRounds: InRounds<FoundIntents> = {
+  name: SOURCES,
+  openLoad: () => ({ begin: load, end: async (_pipe, _jobs, _heads, found) => found ?? NO_INTENTS }),
+  at: (_pipe, { tenant }, _jobs, found) => stateAt(tenant, found),
+  emptyAt: ({ tenant }) => stateAt(tenant, NO_INTENTS),
+  save: (_tenants, jobs, answers) => ({ statements: changesOf(jobs, answers), changed: [] }),
+};
 
 /** Commits on their way to the sources of their records: those in the way of the jobs, and those that the jobs end. */
-export async function loadIntents(pipe: Pipe, jobs: readonly Job[]): Promise<FoundIntents> {
+async function load(pipe: Pipe, jobs: readonly Job[]): Promise<FoundIntents> {
   if (!jobs.some(({ source }) => source)) return NO_INTENTS;
   const beginning = jobs.filter(({ source }) => source && !("intent" in source));
   const keys = commitsOf(beginning).flatMap((commit) =>
@@ -42,14 +50,14 @@ export async function loadIntents(pipe: Pipe, jobs: readonly Job[]): Promise<Fou
 }
 
 /** What is known of one tenant's. */
-export const intentsAt = (tenant: number, { reserved, open, listed }: FoundIntents): RoundModule & TenantIntents => ({
+const stateAt = (tenant: number, { reserved, open, listed }: FoundIntents): RoundModule & TenantIntents => ({
   reserved: new Set(reserved.filter((one) => one.tenant === tenant).map(({ key }) => key)),
   open: new Set(open),
   listed: new Set(listed.filter((one) => one.tenant === tenant).map(({ model }) => model)),
 });
 
 /** Stores what the round has begun, and deletes what it has ended. */
-export function intentChanges(jobs: readonly Job[], outcomes: readonly RoundAnswer[]): Statement<void>[] {
+function changesOf(jobs: readonly Job[], outcomes: readonly RoundAnswer[]): Statement<void>[] {
   const begun = outcomes.flatMap((outcome) =>
     typeof outcome === "object" && "intent" in outcome ? [outcome.intent] : [],
   );

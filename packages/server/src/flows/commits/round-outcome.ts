@@ -1,0 +1,30 @@
+import type { Judged } from "../../rules/commits/judge-commits.ts";
+import type { SourceIntent } from "../../rules/sources/source-intent.ts";
+import type { Job } from "./job.ts";
+
+/** The result of one job. */
+export type RoundOutcome =
+  /** May have fewer commits than the job: the rest waits for a later round. */
+  | {
+      readonly commits: readonly Judged[];
+      /** The next commit waits for a row that another transaction has locked. */
+      readonly isLocked?: boolean;
+      readonly answer?: undefined;
+    }
+  /** What a module has decided. */
+  | { readonly answer: unknown; readonly commits?: undefined }
+  /** The commit may happen, if its source takes it. */
+  | { readonly intent: SourceIntent; readonly commits?: undefined; readonly answer?: undefined }
+  /** Models of the tenant have sources, so each of its commits has to be a job with a `source`; or none has. */
+  | { readonly hasSources: boolean; readonly commits?: undefined; readonly answer?: undefined };
+
+/** "has tables": the tenant has attached tables, which this round cannot write. */
+export type RoundAnswer = RoundOutcome | "has tables";
+
+/** The commits that this round judged: earlier rounds may have judged the first ones. */
+export const judgedNow = ({ judged }: Job, outcome: RoundAnswer | undefined): readonly Judged[] =>
+  outcome === undefined || outcome === "has tables" ? [] : (outcome.commits?.slice(judged?.length ?? 0) ?? []);
+
+/** Whether every commit of the job has been judged. */
+export const isComplete = ({ commits }: Job, outcome: RoundOutcome): boolean =>
+  "intent" in outcome || "hasSources" in outcome || commits?.length === outcome.commits?.length;
