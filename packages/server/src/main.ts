@@ -12,7 +12,7 @@ import { pushSchema } from "./flows/schema/push-schema.ts";
 import { ensureConfiguredKey } from "./flows/tokens/ensure-configured-key.ts";
 import { base62 } from "./ids.ts";
 import { keepKeys, keepMasterKey, keepSecret } from "./keep-secret.ts";
-import { schemaPushed } from "./parts/modules.ts";
+import { moduleHooks } from "./parts/modules.ts";
 import { readSchemaFile, schemaTrouble } from "./schema-file.ts";
 import { listenWhileStarting, newMasterKey, newSecretToken, startServer } from "./server.ts";
 import { listeningLine, openServerLog } from "./server-log.ts";
@@ -166,7 +166,7 @@ async function prepare(config: Config, databaseUrl: string, logger: pino.Logger)
     const tokens = config.secretKey === undefined ? await firstKeys(config, logger) : [config.secretKey];
     const elsewhere: string[] = [];
     for (const token of tokens) {
-      const { tenant } = await ensureConfiguredKey(pool, token);
+      const { tenant } = await ensureConfiguredKey(pool, moduleHooks.tokensEnded, token);
       if (config.schemaFile === undefined) continue;
       if (await hasHead(pool, tenant)) await pushFile(pool, tenant, config.schemaFile);
       else elsewhere.push(token);
@@ -200,7 +200,7 @@ async function pushOver(url: string, key: string, file: string, logger: pino.Log
 }
 
 async function pushFile(pool: Parameters<typeof pushSchema>[0], tenant: number, file: string): Promise<void> {
-  const result = await pushSchema(pool, schemaPushed, tenant, await readSchemaFile(file));
+  const result = await pushSchema(pool, moduleHooks.schemaPushed, tenant, await readSchemaFile(file));
   if ("code" in result) throw schemaTrouble(file, result);
 }
 

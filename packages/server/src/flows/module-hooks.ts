@@ -1,9 +1,11 @@
 import type { InRounds } from "./commits/in-rounds.ts";
 import type { SchemaFollowers } from "./schema/push-schema.ts";
+import type { TokenFollowers } from "./tokens/end-tokens.ts";
 
 /** What modules do with tenants, wherever that happens: in a server, or in a command on its database. */
 export interface ModuleHooks {
   readonly schemaPushed: SchemaFollowers;
+  readonly tokensEnded: TokenFollowers;
   /** In the order in which they are asked. */
   readonly inRounds: readonly InRounds[];
 }

@@ -8,7 +8,7 @@ import { commitRoutes } from "../http/routes/commits.ts";
 import { CLAIMS } from "../rules/claims/claims-state.ts";
 import type { PlaneContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
-import { inRounds, type OpenModules } from "./modules.ts";
+import { moduleHooks, type OpenModules } from "./modules.ts";
 import type { Part } from "./part.ts";
 import type { Reads } from "./reads.ts";
 import type { Sources } from "./sources.ts";
@@ -44,7 +44,7 @@ export function openCommits(
     wake.claims(tenant);
   };
   const lanes: CommitLanes = createCommitLanes({
-    ...{ url, verify, schemas, modules: inRounds },
+    ...{ url, verify, schemas, modules: moduleHooks.inRounds },
     recordBytes: limits.recordBytes,
     commitBytes: limits.commitBytes,
     headBytes: cacheBytes / 8,

@@ -1,6 +1,7 @@
 import type { Database } from "../db/connection/pool.ts";
 import type { Transaction } from "../db/connection/transaction.ts";
 import type { InRounds } from "../flows/commits/in-rounds.ts";
+import type { FieldRenames } from "../flows/schema/push-schema.ts";
 import type { Handlers } from "../http/answer.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import type { SocketModules } from "../realtime/socket-module.ts";
@@ -18,7 +19,9 @@ export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
   /** For the tenants of one database. */
   openIn?(ctx: PlaneContext): DatabaseModule<R> | Promise<DatabaseModule<R>>;
   /** In the transaction that makes another schema the tenant's newest. */
-  schemaPushed?(tx: Transaction, tenant: number): Promise<void>;
+  schemaPushed?(tx: Transaction, tenant: number, renames: FieldRenames): Promise<void>;
+  /** In the transaction that ends tokens, now or after so many seconds. */
+  tokensEnded?(tx: Transaction, tokenIds: readonly string[], graceSeconds: number): Promise<void>;
   /** In rounds of commits. */
   readonly inRounds?: InRounds;
   /** Names the numbers that it counts in the service's own database. */

@@ -1,6 +1,7 @@
+import { renameClaims, revokeClaims } from "../db/claims/claims.ts";
 import type { Database } from "../db/connection/pool.ts";
 import { claimsInRounds } from "../flows/claims/claims-in-rounds.ts";
-import type { InRounds } from "../flows/commits/in-rounds.ts";
+import type { ModuleHooks } from "../flows/module-hooks.ts";
 import { intentsInRounds } from "../flows/sources/intents-in-rounds.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import { modules } from "../modules/list.ts";
@@ -46,15 +47,12 @@ export function openServiceModules(ctx: ServerContext): ServiceModules {
   return { sockets: open.flatMap(({ sockets }) => sockets ?? []), forget, stop, close };
 }
 
-/** What follows for the modules if a tenant gets another schema. */
-export const schemaPushed = all.flatMap((module) => module.schemaPushed ?? []);
-
-/** The modules that take part in rounds of commits, in the order in which they are asked. */
-export const inRounds: readonly InRounds[] = [
-  claimsInRounds,
-  intentsInRounds,
-  ...all.flatMap((module) => module.inRounds ?? []),
-];
+/** What modules do with tenants, in the order of the list. */
+export const moduleHooks: ModuleHooks = {
+  schemaPushed: [renameClaims, ...all.flatMap((module) => module.schemaPushed ?? [])],
+  tokensEnded: [revokeClaims, ...all.flatMap((module) => module.tokensEnded ?? [])],
+  inRounds: [claimsInRounds, intentsInRounds, ...all.flatMap((module) => module.inRounds ?? [])],
+};
 
 export function measureModules(metrics: Metrics, pool: Database): void {
   for (const { measure } of all) measure?.(metrics, pool);

@@ -1,3 +1,4 @@
+import { claimsOn } from "../flows/claims/read-queues.ts";
 import { listRecords } from "../flows/lists/list-records.ts";
 import { readHistory } from "../flows/log/read-history.ts";
 import { readLog } from "../flows/log/read-log.ts";
@@ -44,7 +45,7 @@ export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
     seeRecord: seeRecord(pool, readTables, schemas),
     routes: {
       ...recordRoutes(
-        readRecord(pool, readTables, schemas),
+        readRecord(pool, readTables, schemas, claimsOn),
         listRecords(pool, readTables, schemas, cursors),
         readHistory(pool, readTables, schemas, cursors),
       ),

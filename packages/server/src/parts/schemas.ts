@@ -6,7 +6,7 @@ import { createLimiter } from "../limits/limiter.ts";
 import type { PlaneContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
 import type { Maintenance } from "./maintenance.ts";
-import { schemaPushed } from "./modules.ts";
+import { moduleHooks } from "./modules.ts";
 import type { Part } from "./part.ts";
 
 /** Pushes that prepare records. Each uses a connection for the whole time. */
@@ -21,7 +21,7 @@ export function openSchemas(ctx: PlaneContext, { hub }: Hubs, { schemaChanged }:
   const { pool, schemas, wake, stopping } = ctx;
   const preparing = createLimiter(PREPARING_PUSHES);
   const push = async (tenant: number, schema: SchemaPush) => {
-    const result = await pushSchema(pool, schemaPushed, tenant, schema, { preparing, stopping });
+    const result = await pushSchema(pool, moduleHooks.schemaPushed, tenant, schema, { preparing, stopping });
     schemaChanged();
     hub.schemaHint(tenant);
     wake.schema(tenant);

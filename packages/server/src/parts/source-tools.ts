@@ -3,7 +3,7 @@ import { createPool } from "../db/connection/pool.ts";
 import { type RecoveryDeps, readPlacesOfAll } from "../flows/moves/recover-tenant.ts";
 import { openSourceTools, type SourceTools } from "../flows/sources/source-tools.ts";
 import { createIncomingAnswers } from "../limits/incoming-answers.ts";
-import { inRounds } from "./modules.ts";
+import { moduleHooks } from "./modules.ts";
 import { openCalls } from "./sources.ts";
 
 /**
@@ -31,7 +31,13 @@ export async function withSourceTools<T>(
   const away = places.filter(({ problem }) => problem !== undefined);
   try {
     return await work(
-      openSourceTools({ databases, away, call, modules: inRounds, problemOf: ({ id }) => problems.get(id) }),
+      openSourceTools({
+        databases,
+        away,
+        call,
+        modules: moduleHooks.inRounds,
+        problemOf: ({ id }) => problems.get(id),
+      }),
     );
   } finally {
     await close();

@@ -5,7 +5,7 @@ import { watchTables } from "../flows/tables/watch-tables.ts";
 import { startRepeating } from "../workers/repeat.ts";
 import type { Commits } from "./commits.ts";
 import type { PlaneContext } from "./context.ts";
-import { inRounds } from "./modules.ts";
+import { moduleHooks } from "./modules.ts";
 import type { Part } from "./part.ts";
 
 /** How long a run waits for a head that a round of commits holds. */
@@ -20,7 +20,7 @@ export function openTables(ctx: PlaneContext, { recorded }: Commits): Part {
     open: () => openPipe(url, { lockTimeoutMs: LOCK_MS, verify }),
     rules: {
       schemas,
-      modules: inRounds,
+      modules: moduleHooks.inRounds,
       recordBytes: limits.recordBytes,
       commitBytes: limits.commitBytes,
       roundBytes: limits.commitBytes,

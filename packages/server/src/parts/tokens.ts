@@ -1,5 +1,5 @@
-import { endClaims } from "../flows/claims/end-claims.ts";
 import { operatorFlows } from "../flows/organizations/operator-flows.ts";
+import { endTokens } from "../flows/tokens/end-tokens.ts";
 import { identify } from "../flows/tokens/identify.ts";
 import { scopedTokenFlows } from "../flows/tokens/scoped-token-flows.ts";
 import { operatorRoutes } from "../http/routes/operator.ts";
@@ -7,6 +7,7 @@ import { tokenRoutes } from "../http/routes/tokens.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
 import type { OpenDatabase } from "./database.ts";
+import { moduleHooks } from "./modules.ts";
 import type { Part } from "./part.ts";
 import type { Planes } from "./planes.ts";
 import type { Streams } from "./streams.ts";
@@ -28,11 +29,11 @@ export function openTokens(
     wake.token(tokenId);
     return gateway.revoke(tokenId);
   };
-  const end = endClaims(planes.of, report("claims_failed"));
+  const ends = endTokens(moduleHooks.tokensEnded, planes.of, report("end_tokens_failed"));
   return {
     routes: {
-      ...tokenRoutes(scopedTokenFlows(pool, planes.of, cursors, revoked, end), identify(pool, planes.of)),
-      ...operatorRoutes(operatorFlows(pool, revoked, end)),
+      ...tokenRoutes(scopedTokenFlows(pool, planes.of, cursors, revoked, ends), identify(pool, planes.of)),
+      ...operatorRoutes(operatorFlows(pool, revoked, ends)),
     },
   };
 }

@@ -95,7 +95,7 @@ on conflict (tenant, id) do update set status = excluded.status, token = exclude
   ended_at = excluded.ended_at, seen_at = greatest(c.seen_at, excluded.seen_at)`;
 
 /** Ends the claims of revoked tokens, now or after the grace period. Claims that end earlier stay unchanged. */
-export async function revokeClaims(tx: Transaction, tokenIds: readonly string[], graceSeconds = 0): Promise<void> {
+export async function revokeClaims(tx: Transaction, tokenIds: readonly string[], graceSeconds: number): Promise<void> {
   await tx.query(
     `update holdfast.claim set revoked_at = least(coalesce(revoked_at, 'infinity'), clock_timestamp() + make_interval(secs => $2))
      where token = any($1::text[]) and ended_at is null`,
@@ -107,7 +107,15 @@ export async function revokeClaims(tx: Transaction, tokenIds: readonly string[],
  * When a schema push renames fields, claims on them are renamed too. This is a claim change like any other, under the
  * head's lock.
  */
-export async function renameClaimedFields(
+export async function renameClaims(
+  tx: Transaction,
+  tenant: number,
+  renames: ReadonlyMap<string, Readonly<Record<string, string>>>,
+): Promise<void> {
+  for (const [model, names] of renames) await renameClaimedFields(tx, tenant, model, names);
+}
+
+async function renameClaimedFields(
   tx: Transaction,
   tenant: number,
   model: string,

@@ -1,6 +1,8 @@
+import type { Claim } from "@holdfast/sdk/protocol";
 import { type ReadQueue, readQueues as readStored } from "../../db/claims/read-claims.ts";
 import { type RecordName, readGroups } from "../../db/commits/records.ts";
 import type { Transaction } from "../../db/connection/transaction.ts";
+import { presentQueue } from "../../rules/claims/claim.ts";
 import { attachedSources } from "../tables/record-sources.ts";
 
 /** The queues of records. Which groups a record of an attached table has, the table says, which is read in `tables`. */
@@ -22,6 +24,12 @@ export async function readQueues(
   return queues.map((queue, i) =>
     queue.isAttached ? { ...queue, groups: found.get(keyOf(names[i] as RecordName)) } : queue,
   );
+}
+
+/** The claims that are held on a record. */
+export async function claimsOn(db: Transaction, record: RecordName, modelName: string): Promise<Claim[]> {
+  const [queue] = await readQueues(db, [record]);
+  return queue ? presentQueue(queue.claims, modelName, queue.now).claims : [];
 }
 
 const keyOf = ({ tenant, model, id }: RecordName): string => `${tenant} ${model} ${id}`;

@@ -1,25 +1,26 @@
-import { isRecordId, type ReadEnvelope } from "@holdfast/sdk/protocol";
+import { type Claim, isRecordId, type ReadEnvelope } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
-import { readRecord as readStored } from "../../db/commits/records.ts";
+import { type RecordName, readRecord as readStored } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
-import { presentQueue } from "../../rules/claims/claim.ts";
 import { tooLargeToRead } from "../../rules/commits/unreadable-record.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
-import { readQueues } from "../claims/read-queues.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import { awaitCaptured } from "../tables/await-captured.ts";
 import { sourceOf } from "../tables/record-sources.ts";
 import type { ReadTables } from "../tables/table-reads.ts";
 
+/** What a record is shown with besides. `modelName`: as declared. */
+export type ClaimsOn = (db: Database, record: RecordName, modelName: string) => Promise<Claim[]>;
+
 export type ReadRecord = (reader: Principal, model: string, id: string) => Promise<ReadEnvelope | Refusal>;
 
 /** Reads one record. The stamp is read first: the record may be newer than its stamp, but never older. */
 export const readRecord =
-  (db: Database, readTables: ReadTables, schemas: SchemaCache): ReadRecord =>
+  (db: Database, readTables: ReadTables, schemas: SchemaCache, claimsOn: ClaimsOn): ReadRecord =>
   async (reader, model, id) => {
     const { tenant } = reader;
     const schema = await liveSchema(db, schemas, tenant);
@@ -28,10 +29,10 @@ export const readRecord =
     if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
-    if (!declared.model.table) return readPresent(db, reader, declared, id);
+    if (!declared.model.table) return readPresent(db, reader, declared, id, claimsOn);
     return readTables(reader, declared.name, async (tables) => {
       await awaitCaptured(db, schema, tenant);
-      return readPresent(tables, reader, declared, id);
+      return readPresent(tables, reader, declared, id, claimsOn);
     });
   };
 
@@ -59,6 +60,7 @@ async function readPresent(
   { tenant, scope }: Principal,
   declared: DeclaredModel,
   id: string,
+  claimsOn: ClaimsOn,
 ): Promise<ReadEnvelope | Refusal> {
   const model = declared.name.toLowerCase();
   const { syncId: stamp } = await readHead(db, tenant);
@@ -68,7 +70,7 @@ async function readPresent(
   if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
   if (!("data" in record))
     return refuse("record_too_large", { message: tooLargeToRead(record.unreadable || undefined), status: 413 });
-  const [line] = await readQueues(db, [{ tenant, model, id }]);
+  const claims = await claimsOn(db, { tenant, model, id }, declared.name);
   const { syncId, createdAt, createdBy, updatedAt, updatedBy, archivedAt, data } = record;
   return {
     object: "model",
@@ -76,7 +78,7 @@ async function readPresent(
     id,
     data: { ...data },
     stamp,
-    claims: line ? presentQueue(line.claims, declared.name, line.now).claims : [],
+    claims,
     syncId,
     createdAt,
     createdBy,

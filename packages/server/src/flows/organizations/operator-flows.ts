@@ -1,5 +1,4 @@
 import type { Organization, SecretKey } from "@holdfast/sdk/protocol";
-import { revokeClaims } from "../../db/claims/claims.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { transaction } from "../../db/connection/transaction.ts";
 import { findEmptiest, listTenants } from "../../db/datasources/datasources.ts";
@@ -12,7 +11,7 @@ import {
   tenantOfKey,
 } from "../../db/organizations/organizations.ts";
 import { newId } from "../../ids.ts";
-import type { EndClaims } from "../claims/end-claims.ts";
+import type { EndTokens } from "../tokens/end-tokens.ts";
 import { mintSecretKey } from "../tokens/secret-keys.ts";
 import { createOrganization } from "./create-organization.ts";
 
@@ -32,7 +31,7 @@ export interface OperatorFlows {
  * `revoked` is called for a key that ends now, so that this process closes its sockets and drops it from its cache at
  * once.
  */
-export const operatorFlows = (db: Database, revoked: (keyId: string) => void, endClaims: EndClaims): OperatorFlows => ({
+export const operatorFlows = (db: Database, revoked: (keyId: string) => void, ends: EndTokens): OperatorFlows => ({
   createOrganization: (name) =>
     transaction(db, async (tx) => {
       const target = await findEmptiest(tx);
@@ -53,13 +52,13 @@ export const operatorFlows = (db: Database, revoked: (keyId: string) => void, en
   listKeys: (organization) => listSecretKeys(db, organization),
   async revokeKey(id, graceSeconds) {
     const known = await transaction(db, async (tx) => {
-      // Revoke the key first: this waits for a claim that is being granted with it, so that `revokeClaims` finds it.
+      // Revoke the key first: this waits for what is being granted with it, so that it is found.
       const known = await revokeSecretKey(tx, id, graceSeconds);
-      await revokeClaims(tx, [id], graceSeconds);
+      await ends.here(tx, [id], graceSeconds);
       return known;
     });
     const tenant = await tenantOfKey(db, id);
-    if (tenant) await endClaims(tenant, [id], graceSeconds);
+    if (tenant) await ends.elsewhere(tenant, [id], graceSeconds);
     if (known && graceSeconds === 0) revoked(id);
     return known;
   },

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { ModelSchema, SchemaPush, SchemaPushed } from "@holdfast/sdk/protocol";
-import { renameClaimedFields } from "../../db/claims/claims.ts";
 import { type LockedHead, lockHead } from "../../db/commits/heads.ts";
 import { hasRecords } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
@@ -84,7 +83,14 @@ export const pushWithin = (
 ): Promise<SchemaPushed | Refusal | Unprepared> => land(tx, pushed, tenant, push, undefined);
 
 /** What modules do in the transaction that makes another schema the tenant's newest, in their order. */
-export type SchemaFollowers = readonly ((tx: Transaction, tenant: number) => Promise<void>)[];
+export type SchemaFollowers = readonly ((
+  tx: Transaction,
+  tenant: number,
+  /** By model: present names of fields, and by which they are called from now on. */
+  renames: FieldRenames,
+) => Promise<void>)[];
+
+export type FieldRenames = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 export interface PushOptions {
   /** Limits how many pushes prepare records at once. Each preparation uses a connection for a long time. */
@@ -212,8 +218,7 @@ async function land(
   });
   await updateGroupRules(tx, tenant, models);
   for (const { table, columns } of tables.changed) await replaceColumns(tx, table, columns, head.syncId);
-  for (const then of pushed) await then(tx, tenant);
-  for (const [key, names] of renames) await renameClaimedFields(tx, tenant, key, names);
+  for (const then of pushed) await then(tx, tenant, renames);
   return {
     object: "schema" as const,
     version,

@@ -54,7 +54,7 @@ export interface TableTools {
 
 export function openTableTools(
   pool: Database,
-  { schemaPushed: pushed, inRounds: modules }: ModuleHooks,
+  { schemaPushed: pushed, tokensEnded, inRounds: modules }: ModuleHooks,
   url: string,
 ): TableTools {
   const place = placeOf(url);
@@ -89,7 +89,7 @@ export function openTableTools(
       );
     },
     async create(secretKey) {
-      const { organization } = await ensureConfiguredKey(pool, secretKey);
+      const { organization } = await ensureConfiguredKey(pool, tokensEnded, secretKey);
       return { organization, livemode: secretKey.startsWith(tokenPrefixes.live) };
     },
     async inspect(names, modelNames = new Map()) {

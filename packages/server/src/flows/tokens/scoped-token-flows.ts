@@ -5,7 +5,6 @@ import {
   limits,
   type RotateBody,
 } from "@holdfast/sdk/protocol";
-import { revokeClaims } from "../../db/claims/claims.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, transaction } from "../../db/connection/transaction.ts";
 import {
@@ -24,10 +23,10 @@ import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { tokenOf, tokenPrefixes } from "../../rules/tokens/token.ts";
 import { capabilityGrant, ephemeralGrant, type TokenGrant } from "../../rules/tokens/token-request.ts";
-import type { EndClaims } from "../claims/end-claims.ts";
 import type { PageCursors } from "../lists/page-cursor.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { DataOf } from "../tenant-data.ts";
+import type { EndTokens } from "./end-tokens.ts";
 import { tokenHash } from "./secret-keys.ts";
 
 /** A token with its secret, which is shown only once. */
@@ -66,7 +65,7 @@ export function scopedTokenFlows(
   dataOf: DataOf,
   cursors: PageCursors,
   revoked: (tokenId: string) => number,
-  endClaims: EndClaims,
+  ends: EndTokens,
 ): ScopedTokenFlows {
   return {
     async createCapability(by, body) {
@@ -110,21 +109,21 @@ export function scopedTokenFlows(
       if (!isRecordId(id)) return undefined;
       const known = await transaction(db, async (tx) => {
         const ended = await revokeToken(tx, { tenant, kind, id }, 0);
-        // Only if the token belongs to this tenant and has this kind: other tenants' claims must not be affected.
-        if (ended) await revokeClaims(tx, [id]);
+        // Only if the token belongs to this tenant and has this kind: nothing of other tenants must end.
+        if (ended) await ends.here(tx, [id]);
         return ended;
       });
       if (!known) return undefined;
-      await endClaims(by, [id]);
+      await ends.elsewhere(by, [id]);
       return revoked(id);
     },
     async revokeAllOf(by, user) {
       const ids = await transaction(db, async (tx) => {
         const ended = await revokeTokensOf(tx, by.tenant, user);
-        await revokeClaims(tx, ended);
+        await ends.here(tx, ended);
         return ended;
       });
-      await endClaims(by, ids);
+      await ends.elsewhere(by, ids);
       return { tokens: ids.length, sessions: ids.reduce((sum, id) => sum + revoked(id), 0) };
     },
   };
