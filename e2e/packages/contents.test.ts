@@ -56,7 +56,7 @@ describe.each(released)("$name", ({ tarball, packed }) => {
   });
 
   test("[PK2] it contains no tests, no test helpers, and nothing private to this workspace", () => {
-    expect(files.filter((file) => /\.test\.|tsbuildinfo|\.tgz$/.test(file))).toEqual([]);
+    expect(files.filter((file) => /\.test\.|tsbuildinfo|\.tgz$|RULES\.md$/.test(file))).toEqual([]);
     const testing = files.filter((file) => /(^|\/)testing\//.test(file));
     const exported = "./testing" in (manifest.exports ?? {}) ? /^(dist|src)\/testing\// : /^$/;
     expect(testing.filter((file) => !exported.test(file))).toEqual([]);

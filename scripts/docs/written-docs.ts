@@ -1,8 +1,10 @@
+import { behaviourPage, readRuleFiles } from "./behaviour-page.ts";
 import { docstringsModule } from "./docstrings-module.ts";
 import { errorsMarkdown } from "./errors-markdown.ts";
 
 /** The generated files: file → text. */
 export const writtenDocs = (): Readonly<Record<string, string>> => ({
+  "docs/behaviour.md": behaviourPage(readRuleFiles()),
   "docs/errors.md": errorsMarkdown(),
   "packages/server/src/http/docs/docstrings.ts": docstringsModule(),
 });
