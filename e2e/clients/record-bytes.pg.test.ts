@@ -14,7 +14,7 @@ test.each([
   ["with a stream", true],
   ["that polls", false],
 ])(
-  "[Q52] a real server tells a client %s how large a record can be, its other tabs, and it stays known offline",
+  "[Q52] [Q70] a real server tells a client %s how large a record can be, its other tabs, and it stays known offline",
   async (_, stream) => {
     const profile = new BrowserProfile();
     const open = (getToken: () => Promise<string>) =>

@@ -133,7 +133,7 @@ test("[G35] [G30] a query that is read back page by page has each record once, i
         for (const limit of [1, 3]) expect(await idsBack(model, query, limit), JSON.stringify(query)).toBe(ids);
 });
 
-test("[G26] [R61] a query finds what is of its field's type, and takes anything else as none", async () => {
+test("[G26] [R61] [R93] a query finds what is of its field's type, and takes anything else as none", async () => {
   const { body } = await app.call("GET", "/v1/schema");
   const models = { ...(body.models as object), mistyped: mistyped.model };
   expect((await app.call("POST", "/v1/schema", { json: { models } })).status).toBe(201);

@@ -47,7 +47,7 @@ interface Untyped {
   countBy(field: string, query: unknown): ReadonlyMap<unknown, number>;
 }
 
-test.each(mistyped.finds)("[R61] a client finds by %j what is of its field's type: %s", (where, ids) => {
+test.each(mistyped.finds)("[R61] [R93] a client finds by %j what is of its field's type: %s", (where, ids) => {
   const isMet = compileConditions("mistyped", mistyped.model, where);
   const found = Object.entries(mistyped.rows).flatMap(([id, data]) => (isMet({ id, ...data }) ? id : []));
   expect(found.join(" ")).toBe(ids);

@@ -157,7 +157,7 @@ test("[Q47] the time of a pending write moves along with the clock, also on disk
   expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q53] a write that was sent keeps its time, because it may be in the log: a device's sleep looks like a clock that is set", async () => {
+test("[Q53] [Q60] a write that was sent keeps its time, because it may be in the log: a device's sleep looks like a clock that is set", async () => {
   const made = await onSlowClock(0, { knows: false });
   expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
   made.device.behindMs = -40 * DAY_MS;
@@ -165,7 +165,7 @@ test("[Q53] a write that was sent keeps its time, because it may be in the log: 
   expect(made.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q53] a write that was sent before the page was reloaded keeps its time", async () => {
+test("[Q53] [Q60] a write that was sent before the page was reloaded keeps its time", async () => {
   const made = await onSlowClock(0, { knows: false });
   expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
   await made.client.close();
@@ -176,7 +176,7 @@ test("[Q53] a write that was sent before the page was reloaded keeps its time", 
   expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q47] a write that was stored without a word of whether it was sent counts as sent", async () => {
+test("[Q47] [Q55] a write that was stored without a word of whether it was sent counts as sent", async () => {
   const made = await onSlowClock(0);
   await made.client.close();
   const storage = memoryStorage(made.disk);
@@ -190,7 +190,7 @@ test("[Q47] a write that was stored without a word of whether it was sent counts
   expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q53] if the clock was set while no client ran, the age is not known, and the sentence says so", async () => {
+test("[Q53] [Q62] if the clock was set while no client ran, the age is not known, and the sentence says so", async () => {
   const { client, disk, device, open, goOnline } = await onSlowClock(40 * DAY_MS);
   await client.close();
   device.behindMs = 0;
@@ -201,7 +201,7 @@ test("[Q53] if the clock was set while no client ran, the age is not known, and 
   expect(item?.error.message).toMatch(/clock was changed.* 2029-11-22/);
 });
 
-test("[Q53] a write that may have been sent by a clock that was 40 days fast is not sent again, however long the clock has been right", async () => {
+test("[Q53] [Q62] a write that may have been sent by a clock that was 40 days fast is not sent again, however long the clock has been right", async () => {
   const made = await onSlowClock(-40 * DAY_MS, { knows: false });
   await made.client.close();
   made.device.behindMs = 0;
@@ -226,7 +226,7 @@ test("[Q47] a write that was never sent by a clock that was fast is sent, and it
   expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q29] a sleep counts in full after the clock was set back", async () => {
+test("[Q29] [Q61] a sleep counts in full after the clock was set back", async () => {
   const made = await onSlowClock(-40 * DAY_MS, { knows: false });
   made.device.behindMs = 0;
   made.clock.advance(1_000);
@@ -236,7 +236,7 @@ test("[Q29] a sleep counts in full after the clock was set back", async () => {
   expect(made.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q53] a tab that does not lead stores that a sent write's time is unknown, because no later leader could know", async () => {
+test("[Q53] [Q61] a tab that does not lead stores that a sent write's time is unknown, because no later leader could know", async () => {
   const made = await onSlowClock(-21 * DAY_MS, { knows: false });
   expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
   made.client.pause();
@@ -250,14 +250,14 @@ test("[Q53] a tab that does not lead stores that a sent write's time is unknown,
   expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q53] a write that was sent by a fast clock is sent again after the clock is set back: it is seconds old", async () => {
+test("[Q53] [Q61] a write that was sent by a fast clock is sent again after the clock is set back: it is seconds old", async () => {
   const made = await onSlowClock(-40 * DAY_MS, { knows: false });
   made.device.behindMs = 0;
   await made.goOnline(made);
   expect(made.client.status()).toMatchObject({ pending: 0, attention: 0 });
 });
 
-test("[Q53] a write that is made after the clock was set back has the time of that clock", async () => {
+test("[Q53] [Q61] a write that is made after the clock was set back has the time of that clock", async () => {
   const made = await onSlowClock(-40 * DAY_MS);
   made.device.behindMs = 0;
   made.slide.create({ title: "Then" }, { id: "b" });
@@ -299,7 +299,7 @@ test("[Q53] a write that was made offline by a fast clock is stored with the ser
   expect(made.disk.queue().map(({ madeAt, unsent }) => [madeAt, unsent])).toEqual([[at, undefined]]);
 });
 
-test("[Q53] after the clock is set, the server says its time again before anything is sent", async () => {
+test("[Q53] [Q58] after the clock is set, the server says its time again before anything is sent", async () => {
   for (const days of [9, -9]) {
     const made = await onSlowClock(0, { says: true });
     await made.goOnline(made);
@@ -314,7 +314,7 @@ test("[Q53] after the clock is set, the server says its time again before anythi
   }
 });
 
-test("[Q53] a server's time that comes after a sleep of the device is not taken for the present one", async () => {
+test("[Q53] [Q58] a server's time that comes after a sleep of the device is not taken for the present one", async () => {
   const made = await onSlowClock(0, { knows: false, says: true });
   await made.client.close();
   const at = made.clock.now();
@@ -329,7 +329,7 @@ test("[Q53] a server's time that comes after a sleep of the device is not taken 
   expect(again.disk.queue()[0]?.madeAt).toBe(at);
 });
 
-test("[Q53] the age of an exported write is known on another device, whose clock is off", async () => {
+test("[Q53] [Q57] the age of an exported write is known on another device, whose clock is off", async () => {
   const made = await onSlowClock(-9 * DAY_MS, { knows: false, says: true });
   const exported = JSON.parse(JSON.stringify(await made.client.exportPending()));
   made.device.behindMs = 9 * DAY_MS;

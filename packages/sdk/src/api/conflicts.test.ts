@@ -481,7 +481,7 @@ test("[S13] a conflict whose values the server left out shows those of the recor
   expect(ann.client.conflicts()).toMatchObject([{ mine: { title: "mine" }, theirs: { title: "a long title" } }]);
 });
 
-test("[Q13] a merge may name a field in conflict that only a newer version of the app has", async () => {
+test("[Q13] [Q72] a merge may name a field in conflict that only a newer version of the app has", async () => {
   const { ann, server, settle } = people();
   const { client } = ann;
   await client.ready();

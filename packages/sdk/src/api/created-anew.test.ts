@@ -49,7 +49,7 @@ function operationOf(action: Action, title: string): CommitOperation<typeof sche
   }
 }
 
-test("[R62] a person who deleted a record and created it again offline sees the new values as mine", async () => {
+test("[R62] [R94] a person who deleted a record and created it again offline sees the new values as mine", async () => {
   const { client, slides } = await meeting(["delete", "create"], ["update"]);
   expect(client.conflicts()).toMatchObject([
     {
@@ -142,7 +142,7 @@ test("[R66] a person who writes to theirs while the conflict is open keeps that,
   expect(slides.list({ archived: "only" })).toMatchObject([{ title: "Ben's 0", notes: "n" }]);
 });
 
-test("[R62] the id is not in conflict, also if the created values name it", async () => {
+test("[R62] [R94] the id is not in conflict, also if the created values name it", async () => {
   const own = createTestServer(schema);
   const [{ client }, { client: other }] = [own.client({ actor: "ann" }), own.client({ actor: "ben" })];
   await client.ready();

@@ -75,7 +75,7 @@ test("[R27] rows from the disk are partial until the server has been asked", asy
   await client.close();
 });
 
-test("[R73] while they are not complete, the status says when the rows were so last, also after a reload", async () => {
+test("[R73] [R81] while they are not complete, the status says when the rows were so last, also after a reload", async () => {
   const { open, other, settle, clock } = setup();
   await other.create({ title: "there" }, { id: "1" }).receipt;
   const first = open();

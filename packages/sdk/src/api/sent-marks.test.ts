@@ -33,7 +33,7 @@ async function noted() {
   return { ...own, ...made, disk, steps, failing, slides: made.client.models.slide };
 }
 
-test("[Q47] what was written offline is stored as sent before it is sent, all writes of a request in one change", async () => {
+test("[Q47] [Q54] what was written offline is stored as sent before it is sent, all writes of a request in one change", async () => {
   const { slides, steps, disk, connection, offline, online, settle } = await noted();
   offline();
   for (const id of ["a", "b", "c"]) slides.create({ title: id }, { id });
@@ -47,7 +47,7 @@ test("[Q47] what was written offline is stored as sent before it is sent, all wr
   expect(connection.sent).toHaveLength(1);
 });
 
-test("[Q47] a write that is made while the client is connected is stored once", async () => {
+test("[Q47] [Q56] a write that is made while the client is connected is stored once", async () => {
   const { slides, steps, disk, connection, settle } = await noted();
   connection.answers.push("held back");
   slides.create({ title: "a" }, { id: "a" });
@@ -56,7 +56,7 @@ test("[Q47] a write that is made while the client is connected is stored once", 
   expect(disk.queue().map(({ unsent }) => unsent)).toEqual([undefined]);
 });
 
-test("[Q47] a client whose disk has failed stores even there that a write was sent, if it can, and sends it in any case", async () => {
+test("[Q47] [Q54] a client whose disk has failed stores even there that a write was sent, if it can, and sends it in any case", async () => {
   for (const fails of [["enqueue"], ["enqueue", "keep"]] as const) {
     const { slides, failing, disk, connection, offline, online, settle } = await noted();
     offline();
@@ -73,7 +73,7 @@ test("[Q47] a client whose disk has failed stores even there that a write was se
   }
 });
 
-test("[Q47] a leader that was replaced sends nothing before it leads again and has stored that", async () => {
+test("[Q47] [Q54] a leader that was replaced sends nothing before it leads again and has stored that", async () => {
   const { slides, steps, disk, connection, offline, online, settle } = await noted();
   offline();
   slides.create({ title: "a" }, { id: "a" });
@@ -128,7 +128,7 @@ test.each([
 test.each([
   ["leads", 0],
   ["follows", 1],
-])("[Q47] an export counts as sent, also in the store, if the tab that makes it %s", async (_, at) => {
+])("[Q47] [Q56] an export counts as sent, also in the store, if the tab that makes it %s", async (_, at) => {
   const own = createTestServer(schema);
   const profile = new BrowserProfile();
   const open = async () => {
@@ -153,7 +153,7 @@ test.each([
   expect(unsent()).toEqual([undefined]);
 });
 
-test("[Q47] an imported write counts as sent: the device that exported it may have sent it since", async () => {
+test("[Q47] [Q56] an imported write counts as sent: the device that exported it may have sent it since", async () => {
   const own = createTestServer(schema);
   const from = own.client({ paused: true });
   await from.client.models.slide.create({ title: "a" }, { id: "a" }).queued;
@@ -165,7 +165,7 @@ test("[Q47] an imported write counts as sent: the device that exported it may ha
   expect(into.disk.queue().map(({ unsent }) => unsent)).toEqual([undefined]);
 });
 
-test("[Q53] a write is stored with the server's time also before there are rows, and by a tab that does not lead", async () => {
+test("[Q53] [Q59] a write is stored with the server's time also before there are rows, and by a tab that does not lead", async () => {
   const own = createTestServer(schema);
   const profile = new BrowserProfile();
   const clock = { ...own.clock, now: () => own.clock.now() + 9 * 86_400_000 };
@@ -194,7 +194,7 @@ test("[Q53] a write is stored with the server's time also before there are rows,
   expect(madeAt()).toEqual([own.clock.now() - 60_000, own.clock.now()]);
 });
 
-test("[Q53] a tab that does not lead does not take another tab's word for how far the clock is off: it may be set since", async () => {
+test("[Q53] [Q59] a tab that does not lead does not take another tab's word for how far the clock is off: it may be set since", async () => {
   const own = createTestServer(schema);
   const profile = new BrowserProfile();
   const device = { aheadMs: 0 };

@@ -57,7 +57,7 @@ test("[MT4] a write that meets a change of the same text is merged and sent agai
   expect(committed()).toBe(1);
 });
 
-test("[MT4] different changes of one place are a conflict as without merge", async () => {
+test("[MT4] [MT15] different changes of one place are a conflict as without merge", async () => {
   const { mine, theirs, together, ann, row } = await apart();
   theirs.update("n", { body: "one zwei three" });
   const write = mine.update("n", { body: "one dos three" });
@@ -72,7 +72,7 @@ test("[MT4] different changes of one place are a conflict as without merge", asy
 test.each([
   ["the title is contested too", { title: "Ben's" }, { title: "Ann's" }],
   ["only the title is contested", { title: "Ben's", body: undefined }, { title: "Ann's" }],
-])("[MT4] a person decides if another field is contested: %s", async (_, others, own) => {
+])("[MT4] [MT15] a person decides if another field is contested: %s", async (_, others, own) => {
   const { mine, theirs, together, ann } = await apart();
   theirs.update("n", JSON.parse(JSON.stringify({ body: "one two drei", ...others })));
   mine.update("n", { body: "uno two three", ...own });

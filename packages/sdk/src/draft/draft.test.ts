@@ -219,7 +219,7 @@ test("[MT13] two people who type at the same time end with the words of both", a
   expect([ann, ben].map(({ client }) => client.conflicts().length)).toEqual([0, 0]);
 });
 
-test("[MT7] a draft over a pending text has seen no more than that, and does not replace what others have written", async () => {
+test("[MT7] [MT16] a draft over a pending text has seen no more than that, and does not replace what others have written", async () => {
   const { ann, others, settle, stored } = await drafting("body");
   ann.connection.answers.push("held back");
   ann.client.models.note.update("n", { body: "uno two three" });

@@ -4,7 +4,7 @@ import { OutcomeLookup } from "./outcome-lookup.ts";
 import type { PendingPromises } from "./pending-promises.ts";
 import type { Clock, Server } from "./ports.ts";
 
-test("[Q36] a write whose conflict the token may not read any more has failed, and is asked about once", async () => {
+test("[Q36] [Q65] a write whose conflict the token may not read any more has failed, and is asked about once", async () => {
   const notified: unknown[] = [];
   let asked = 0;
   const body = { type: "permission_error", code: "capability_scope_denied", message: "Hidden." };

@@ -179,7 +179,7 @@ test("[Q34] if two tabs decide about the same write at once, the first decision 
   expect(disk.queue()).toEqual([]);
 });
 
-test("[Q35] a queue change that its tab could not post is found when the next change arrives", async () => {
+test("[Q35] [Q63] a queue change that its tab could not post is found when the next change arrives", async () => {
   const { first, second, server, settle, open, clock, disk } = await twoTabs();
   const stop = server.refuse(({ id }) => (id === "a" ? "invalid_value" : undefined));
   first.slides.create({ title: "refused" }, { id: "a" });
@@ -236,7 +236,7 @@ test("[Q36] the promise of a write that left the queue unnoticed settles with th
   expect(second.client.status()).toMatchObject({ pending: 0, attention: 0 });
 });
 
-test("[Q36] in a tab whose disk failed the end of a write that lies there is not known, and it is sent from there", async () => {
+test("[Q36] [Q66] in a tab whose disk failed the end of a write that lies there is not known, and it is sent from there", async () => {
   const { first, server, settle, open } = await twoTabs();
   let isLost = false;
   const third = await open((disk: MemoryDisk): Storage => {

@@ -88,6 +88,6 @@ test("[MT4] [MT5] [MT9] [MT10] whatever is lost or late, each word of each parti
   for (let seed = 1; seed <= Number(process.env.SEEDS ?? 12); seed++) await run(seed);
 });
 
-test("[MT7] a write on top of a pending one, which covers what others have written, replaces nothing of theirs", async () => {
+test("[MT7] [MT16] a write on top of a pending one, which covers what others have written, replaces nothing of theirs", async () => {
   await run(16);
 });

@@ -62,7 +62,7 @@ test("[D20] [D10] a client without the option stores nothing on disk, and its st
   await kept.close();
 });
 
-test("[Q37] a client in Node leads as soon as its store was read, and not while it is paused", async () => {
+test("[Q37] [Q67] a client in Node leads as soon as its store was read, and not while it is paused", async () => {
   const first = open();
   expect(first.status().leads).toBe(false);
   await until(() => expect(first.status().leads).toBe(true));

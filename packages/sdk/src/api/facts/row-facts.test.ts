@@ -57,7 +57,7 @@ test("[R39] a row says who created and changed it and when, in every client, and
   expect(factsOf(again.models.task.get("1"))).toEqual(archived);
 });
 
-test("[R39] facts are no part of the data: a copy is without them, and equal to its values", async () => {
+test("[R39] [R87] facts are no part of the data: a copy is without them, and equal to its values", async () => {
   const { task, settle } = await board();
   task.create({ title: "a" }, { id: "1" });
   await settle();
@@ -72,7 +72,7 @@ test("[R39] facts are no part of the data: a copy is without them, and equal to 
   expect(task.get("2")).toEqual({ id: "2", title: "a" });
 });
 
-test("[R39] a write that names a fact is refused, and the error says why", async () => {
+test("[R39] [R87] a write that names a fact is refused, and the error says why", async () => {
   const { task } = await board();
   const write = () => task.create({ title: "a", $createdBy: "user:eve" } as { title: string });
   expect(write).toThrow('"$createdBy" is set by the server');
@@ -123,7 +123,7 @@ test("[R40] a pending write has this participant and the time of this device, th
   expect(factsOf(pending)).toEqual({ ...facts, $archivedAt: null, $syncId: undefined });
 });
 
-test("[R40] an object that was read of is replaced when its write settles, any other stays", async () => {
+test("[R40] [R88] an object that was read of is replaced when its write settles, any other stays", async () => {
   const { task, settle, connection } = await board();
   connection.quiet = true;
   task.create({ title: "a" }, { id: "1" });
@@ -203,7 +203,7 @@ test("[R41] included records have facts, which sort them", async () => {
   expect(client.models.project.list(query)[0]?.tasks.map(({ $syncId }) => $syncId)).toEqual([4, 3]);
 });
 
-test("[R40] where rows are not frozen, as in production, one that has said something is another object once that changes", () => {
+test("[R40] [R88] where rows are not frozen, as in production, one that has said something is another object once that changes", () => {
   const data = { id: "1", title: "a" };
   const rowAt = (syncId: number) => ({ data, archivedAt: null, syncId, createdAtMs: 0, createdBy: "user:ann" });
   const stateAt = (syncId: number) => {

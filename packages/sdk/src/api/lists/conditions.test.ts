@@ -88,11 +88,11 @@ test.each<[string, Json, boolean]>([
   ["diyarbakır", "DİYARBAKIR", false],
   ["%", "50 percent", false],
   ["7", 7, false],
-])("[R44] the search %j in %j: %s", (search, title, expected) => {
+])("[R44] [R89] the search %j in %j: %s", (search, title, expected) => {
   expect(matches({ title: { search } }, { title })).toBe(expected);
 });
 
-test("[R44] a search without a field looks in all fields that are indexed for it, together", () => {
+test("[R44] [R90] a search without a field looks in all fields that are indexed for it, together", () => {
   const text = { type: "string", index: "text" } as const;
   const test = compileSearch({ fields: { title: text, body: text, other: { type: "string" } } }, "logo PRINT");
   expect(test({ title: "The logo", body: "only in print" })).toBe(true);
@@ -144,7 +144,7 @@ const conditions = fc.letrec<{ all: Conditions }>((tie) => ({
   ),
 })).all;
 
-test("[R24] or, and, not and notIn are what logic says of them, to any depth", () => {
+test("[R24] [R80] or, and, not and notIn are what logic says of them, to any depth", () => {
   const data = fc.record({ title: value, order: fc.nat(4) });
   fc.assert(
     fc.property(conditions, conditions, data, fc.array(value, { maxLength: 3 }), (one, other, row, several) => {

@@ -70,9 +70,12 @@ test.each<[string, AnyQuery]>([
     { where: { projectId: { in: ["p1", "p2"] }, isDone: false, or: [{ effort: 1 }, { effort: null }] } },
   ],
   ["none of several", { where: { or: [] } }],
-])("[R71] a query is complete if a part that was read has all that it can match: %s", async (_, query) => {
-  expect((await start()).of(query)).toBe("complete");
-});
+])(
+  "[R71] [R97] [R96] [R95] a query is complete if a part that was read has all that it can match: %s",
+  async (_, query) => {
+    expect((await start()).of(query)).toBe("complete");
+  },
+);
 
 test.each<[string, AnyQuery]>([
   ["everything", {}],
@@ -90,11 +93,11 @@ test.each<[string, AnyQuery]>([
   ["several of which one is in no part", { where: { or: [{ projectId: "p1" }, { projectId: "p4" }] } }],
   ["not a value", { where: { projectId: { not: "p4" } } }],
   ["it inside of or", { where: { or: [{ projectId: "p1" }, { isDone: true }] } }],
-])("[R71] otherwise it is partial: %s", async (_, query) => {
+])("[R71] [R96] [R95] otherwise it is partial: %s", async (_, query) => {
   expect((await start()).of(query)).toBe("partial");
 });
 
-test("[R71] bounds that are one moment are the same, however they are spelled", async () => {
+test("[R71] [R97] bounds that are one moment are the same, however they are spelled", async () => {
   const { of } = await start({ where: { issue: [{ due: { gt: "2031-01-01T00:00:00Z" } }] } });
   for (const due of [
     { gt: "2031-01-01T00:00:00.000Z" },
@@ -105,7 +108,7 @@ test("[R71] bounds that are one moment are the same, however they are spelled", 
   expect(of({ where: { due: { gte: "2031-01-01T01:00:00+01:00" } } })).toBe("partial");
 });
 
-test("[R71] what counts as complete is so: each record that a query can match is in a part", () => {
+test("[R71] [R95] what counts as complete is so: each record that a query can match is in a part", () => {
   const model = schema.models.issue;
   const value = { projectId: fc.constantFrom("p1", "p2", "p3", null), effort: fc.constantFrom(0, 1, 2, 3, null) };
   const dues = ["2030-01-01T00:00:00Z", "2030-01-01T00:00:00.000Z", "2031-01-01T00:00:00Z"] as const;
@@ -168,7 +171,7 @@ test("[R71] what counts as complete is so: each record that a query can match is
   expect(covered).toBeGreaterThan(300);
 });
 
-test("[R71] while its part is being read, it is loading; then complete, because the stream has gone on", async () => {
+test("[R71] [R95] while its part is being read, it is loading; then complete, because the stream has gone on", async () => {
   const { client, of, settle, offline } = await start();
   const query = { where: { projectId: "p4" } };
   const seen = new Set<string>();
@@ -184,7 +187,7 @@ test("[R71] while its part is being read, it is loading; then complete, because 
   release();
 });
 
-test("[R71] what has been read is complete also while another part is being read, in each tab", async () => {
+test("[R71] [R99] what has been read is complete also while another part is being read, in each tab", async () => {
   const own = createTestServer(schema);
   const profile = new BrowserProfile();
   const open = () => own.client({ platform: profile.platform, follow: { where: { issue: [] } } }).client;
@@ -202,14 +205,14 @@ test("[R71] what has been read is complete also while another part is being read
   expect([...seen]).toEqual(["complete"]);
 });
 
-test("[R71] what the app follows of a model at all times, and models that are followed whole, are all that there is", async () => {
+test("[R71] [R100] what the app follows of a model at all times, and models that are followed whole, are all that there is", async () => {
   const { models, of } = await start({ where: { issue: { projectId: "p1" } } });
   expect([of({}), models.note.status()]).toEqual(["complete", "complete"]);
   const some = await start({ models: ["issue"] });
   expect([some.of({}), some.models.note.status()]).toEqual(["complete", "partial"]);
 });
 
-test("[R71] a query with what it includes is complete only if all that its records may include was read", async () => {
+test("[R71] [R98] a query with what it includes is complete only if all that its records may include was read", async () => {
   const { models, of, server, settle } = await start();
   server.commit(
     {

@@ -125,7 +125,7 @@ const NEVER: readonly (readonly [where: object, param: string])[] = [
   [{ or: [undefined] }, "where.or[0]"],
 ];
 
-test("[R18] [R70] a condition that no record can meet throws at the call, whatever is asked", async () => {
+test("[R18] [R70] [R92] [R91] a condition that no record can meet throws at the call, whatever is asked", async () => {
   const { task, project } = await open();
   for (const [where, param] of NEVER) {
     const calls: Record<string, () => unknown> = {
@@ -231,7 +231,7 @@ test.each([
   expect(errorOf(() => task.list(query))).toMatchObject({ name: "SyncError", param, code });
 });
 
-test("[R18] a query that only counts refuses what does not count", async () => {
+test("[R18] [R79] a query that only counts refuses what does not count", async () => {
   const { task } = await open();
   for (const key of ["orderBy", "order", "locale", "limit", "from", "before", "include", "staleOk", "wehre"]) {
     const query = { [key]: "title" };
@@ -273,7 +273,7 @@ test.each<[string, unknown, string]>([
   ["a query with inherited keys", Object.create({ where: { effort: 2 } }), "query"],
   ["a condition with inherited operators", { where: { effort: Object.create({ in: [2] }) } }, "where.effort"],
   ["null", null, "query"],
-])("[R18] %s is no query, whatever was asked before", async (_, query, param) => {
+])("[R18] [R77] %s is no query, whatever was asked before", async (_, query, param) => {
   const { task } = await open();
   for (const right of [{}, { where: { effort: 2 } }, { where: {} }, { where: { or: [{ effort: 2 }] } }]) {
     expect(task.list(right)).not.toHaveLength(0);
@@ -312,7 +312,7 @@ test.each<[string, object]>([
     "a value that is nested too deep, after one that is undefined",
     { where: { title: undefined, meta: nested(5_000) } },
   ],
-])("[R18] %s throw what is wrong", async (_, query) => {
+])("[R18] [R78] %s throw what is wrong", async (_, query) => {
   const { client, task } = await open();
   const asks = [
     () => task.list(query),
@@ -324,7 +324,7 @@ test.each<[string, object]>([
     expect(errorOf(ask)).toMatchObject({ code: "invalid_value", message: "query is nested deeper than 64 levels." });
 });
 
-test("[R18] conditions have room for 64 levels", async () => {
+test("[R18] [R78] conditions have room for 64 levels", async () => {
   const { task } = await open();
   const and = (times: number): object => (times === 0 ? { title: "Report" } : { and: [and(times - 1)] });
   expect(task.list({ where: and(31) }).map(({ id }) => id)).toEqual(["t1"]);
@@ -445,7 +445,7 @@ test.each<[object, string]>([
   [{ meta: null }, "t2"],
   [{ meta: { contains: 3 } }, ""],
   [{ $createdBy: { not: null } }, "t1 t2"],
-])("[R70] %j is a condition", async (where, ids) => {
+])("[R70] [R92] [R91] %j is a condition", async (where, ids) => {
   const { task } = await open();
   const found = task.list({ where });
   expect(found.map(({ id }) => id).join(" ")).toBe(ids);
@@ -478,7 +478,7 @@ test("[R70] a record whose value the enum has no longer is found by what it is n
   expect(compileConditions("task", model, { status: "todo" })({ status: "blocked" })).toBe(false);
 });
 
-test("[R70] of a model whose schema is not known, any JSON can be asked", () => {
+test("[R70] [R92] of a model whose schema is not known, any JSON can be asked", () => {
   const matches = (where: object) => compileConditions("task", undefined, where);
   expect(matches({ effort: "2" })({ effort: 2 })).toBe(false);
   expect(matches({ effort: { gt: 1 } })({ effort: 2 })).toBe(true);

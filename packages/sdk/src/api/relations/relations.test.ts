@@ -43,7 +43,7 @@ async function tracker() {
   return { client, ...client.models, settle, server, connection };
 }
 
-test("[R31] a query includes what a field references, one or several, and what references the record", async () => {
+test("[R31] [R84] a query includes what a field references, one or several, and what references the record", async () => {
   const { project, label, task, comment } = await tracker();
   project.create({ name: "Site" }, { id: "p1" });
   label.create({ name: "bug" }, { id: "l1" });
@@ -82,7 +82,7 @@ test("[R31] a query includes what a field references, one or several, and what r
   expect(label.list({ include: { tasks: { where: { title: "Mend" } } } })[0]?.tasks).toMatchObject([{ id: "t1" }]);
 });
 
-test("[R31] included records can be chosen and ordered; archived ones are left out unless asked for", async () => {
+test("[R31] [R84] included records can be chosen and ordered; archived ones are left out unless asked for", async () => {
   const { project, label, task } = await tracker();
   for (const id of ["c", "a", "b"]) label.create({ name: id }, { id });
   project.create({ name: "Old" }, { id: "p1" });
@@ -98,7 +98,7 @@ test("[R31] included records can be chosen and ordered; archived ones are left o
   expect(task.list({ include: { project: { archived: "with" } } })[0]?.project?.name).toBe("Old");
 });
 
-test("[R31] what an array references is in its order, or in that of the query, which may be that of the ids", async () => {
+test("[R31] [R84] what an array references is in its order, or in that of the query, which may be that of the ids", async () => {
   const { project, label, task } = await tracker();
   project.create({ name: "P" }, { id: "p1" });
   for (const id of ["a", "b", "c"]) label.create({ name: id }, { id });

@@ -95,7 +95,7 @@ test("[R38] a change of a record that was deleted is a conflict; kept, it starts
   expect(server.rows.get("issue/1")?.data).toMatchObject({ title: "One", votes: 5 });
 });
 
-test("[R38] [R29] undo takes back a write's changes, and leaves those of others", async () => {
+test("[R38] [R86] [R29] undo takes back a write's changes, and leaves those of others", async () => {
   const { mine, theirs, settle, server } = await open();
   const first = mine.update("1", { votes: increment(3), labels: add("ui", "bug") });
   await first.receipt;
@@ -139,13 +139,13 @@ test.each<[string, object, string, string]>([
   ["what cannot change", { serial: increment(1) }, "rule_broken", "changes.serial"],
   ["infinitely many", { stock: increment(Number.POSITIVE_INFINITY) }, "invalid_value", "changes.stock.increment"],
   ["beyond all integers", { stock: add() }, "invalid_type", "changes.stock"],
-])("[R38] %s is refused where it is written", async (_, patch, code, param) => {
+])("[R38] [R85] %s is refused where it is written", async (_, patch, code, param) => {
   const { mine } = await open();
   expect(() => mine.update("1", patch)).toThrow(expect.objectContaining({ code, param }));
   expect(mine.get("1")).toMatchObject({ votes: 0 });
 });
 
-test("[R38] a sum that is too large is refused where it is written", async () => {
+test("[R38] [R85] a sum that is too large is refused where it is written", async () => {
   const { mine } = await open();
   mine.update("1", { stock: 6.02e23 });
   mine.update("1", { stock: increment(Number.MAX_VALUE) });
@@ -159,12 +159,12 @@ test.each<[string, object, string]>([
   ["1 001 items", { labels: add(...Array.from({ length: 1_001 }, (_, at) => at)) }, "changes.labels"],
   ["no number", { votes: increment(null as never) }, "changes.votes"],
   ["a change inside of a value", { labels: [increment(1)] }, "data.labels[0]"],
-])("[R38] %s is refused where it is written", async (_, patch, param) => {
+])("[R38] [R85] %s is refused where it is written", async (_, patch, param) => {
   const { mine } = await open();
   expect(() => mine.update("1", patch)).toThrow(expect.objectContaining({ code: "invalid_value", param }));
 });
 
-test("[R38] rules are compared with what is known: not before the rows are there, nor behind other operations", async () => {
+test("[R38] [R85] rules are compared with what is known: not before the rows are there, nor behind other operations", async () => {
   const { client: start, settle, ann, server } = await open();
   const { client } = start({ actor: "cid" });
   const { receipt } = client.models.issue.update("1", { stock: increment(-0) });
@@ -182,7 +182,7 @@ test("[R38] rules are compared with what is known: not before the rows are there
   expect(server.rows.get("issue/2")?.data.stock).toBe(1);
 });
 
-test("[R38] [R29] undo takes a change back once, also if the write's value was in conflict", async () => {
+test("[R38] [R86] [R29] undo takes a change back once, also if the write's value was in conflict", async () => {
   const { ann, mine, theirs, settle, clock, server } = await open();
   ann.offline();
   const write = mine.update("1", { title: "Mine", votes: increment(3) });

@@ -56,7 +56,7 @@ test("[Q52] values that are larger than a record can be are refused at the call,
   await note.update("a", { body: "x" }).receipt;
 });
 
-test("[Q52] without a limit that the server has said, and once it says none any more, the server decides", async () => {
+test("[Q52] [Q71] without a limit that the server has said, and once it says none any more, the server decides", async () => {
   const { client: open, settle } = startServer();
   const { client, connection, note, signals } = await open(undefined);
   const title = "x".repeat(LIMIT);
@@ -74,7 +74,7 @@ test("[Q52] without a limit that the server has said, and once it says none any 
   expect(client.status().pending).toBe(0);
 });
 
-test("[Q52] the limit is known after a reload without a network", async () => {
+test("[Q52] [Q70] the limit is known after a reload without a network", async () => {
   const { client: open } = startServer();
   const disk = new MemoryDisk();
   const { client } = await open(LIMIT, { disk });
@@ -86,7 +86,7 @@ test("[Q52] the limit is known after a reload without a network", async () => {
 test.each([
   ["has a stream", true],
   ["polls", false],
-])("[Q52] the tabs that follow know the limit from the one that leads and %s", async (_, stream) => {
+])("[Q52] [Q70] the tabs that follow know the limit from the one that leads and %s", async (_, stream) => {
   const { client: open, settle, clock } = startServer();
   const [disk, profile] = [new MemoryDisk(), new Profile()];
   const tab = () => {

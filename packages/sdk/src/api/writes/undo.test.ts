@@ -78,7 +78,7 @@ test("[R30] an undo conflicts as any write does, with what its author has not se
   expect(client.conflicts()).toMatchObject([{ mine: { title: "One" }, theirs: { title: "Theirs" } }]);
 });
 
-test("[R29] there is nothing to undo twice, and a record that is gone meanwhile comes back as it was", async () => {
+test("[R29] [R82] there is nothing to undo twice, and a record that is gone meanwhile comes back as it was", async () => {
   const { tasks, other, settle } = await open();
   await tasks.create({ title: "One" }, { id: "1" }).receipt;
   const write = tasks.update("1", { title: "Two" });
@@ -94,7 +94,7 @@ test("[R29] there is nothing to undo twice, and a record that is gone meanwhile 
   expect(tasks.get("1")).toMatchObject({ title: "One" });
 });
 
-test("[R29] a commit is undone as a whole, and an undo can be undone", async () => {
+test("[R29] [R83] a commit is undone as a whole, and an undo can be undone", async () => {
   const { client, tasks } = await open();
   tasks.create({ title: "A" }, { id: "a" });
   tasks.create({ title: "B" }, { id: "b" });

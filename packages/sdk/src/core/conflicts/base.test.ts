@@ -5,7 +5,7 @@ const schema = {
   models: { note: { fields: { body: { type: "string", merge: "text" }, title: { type: "string" } } } },
 } as const;
 
-test("[MT7] a write on top of a pending text has seen what that has seen; one of other fields what the rows have", async () => {
+test("[MT7] [MT16] a write on top of a pending text has seen what that has seen; one of other fields what the rows have", async () => {
   const { client, settle } = createTestServer(schema);
   const [ann, ben] = [client({ actor: "ann" }), client({ actor: "ben" })];
   const notes = ann.client.models.note;

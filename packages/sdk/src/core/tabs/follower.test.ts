@@ -228,7 +228,7 @@ test("[R27] a follower's rows are complete when the leader's are, and it has all
   expect(heard({ isBehind: false, position: 7 })).toBe("partial");
 });
 
-test("[Q41] a tab that slept while another one took the lead does not speak for it", () => {
+test("[Q41] [Q69] a tab that slept while another one took the lead does not speak for it", () => {
   const numbers = { mutations: [], changes: 0, lastSeq: 0 };
   const rows: Rows = { logId: "log", position: 5, viewHash: "whole", tables: {} };
   let state = initialState({ schema, paused: false, sendAtMost: 1 });

@@ -12,7 +12,7 @@ const leader: ClientState = {
 const hears = (generation: number, state = leader) =>
   machine.step(state, { type: "leading", generation, now: 0, roll: 0 });
 
-test("[Q41] of two leaders the one with the later generation stays, and notifies the other", () => {
+test("[Q41] [Q68] of two leaders the one with the later generation stays, and notifies the other", () => {
   const [steppedDown, effects] = hears(6);
   expect(steppedDown.lead).toBe("no");
   expect(steppedDown.generation).toBe(undefined);
@@ -29,6 +29,6 @@ test("[R27] a leader whose rows were suspect reads them anew if it leads again",
   expect(steppedDown.reading.resync).toBe("anew");
 });
 
-test("[Q41] a leader without a disk is replaced by no other one that way", () => {
+test("[Q41] [Q68] a leader without a disk is replaced by no other one that way", () => {
   expect(hears(6, { ...leader, storageTrouble: { code: "failed", reason: "" } })[0].lead).toBe("yes");
 });

@@ -110,7 +110,7 @@ describe("[Q35] messages that arrive complete bring the view up to date without 
   });
 });
 
-describe("[Q35] a tab that misses a message notices it, and reloads when it has not come in time", () => {
+describe("[Q35] [Q63] a tab that misses a message notices it, and reloads when it has not come in time", () => {
   const gaps: readonly (readonly [string, QueueMessage])[] = [
     ["a write before this one", arrived(write("c", 3))],
     ["a change before this one", changed(2, [replaced(1, "a", "a2")])],
@@ -144,7 +144,7 @@ describe("[Q35] a tab that misses a message notices it, and reloads when it has 
   });
 });
 
-test("[Q35] a leader looks three times for a write that a killed tab has announced, and a follower leaves that to it", () => {
+test("[Q35] [Q64] a leader looks three times for a write that a killed tab has announced, and a follower leaves that to it", () => {
   const times: number[] = [];
   let { view } = apply(knowing([]), [{ type: "writing", clientTxIds: ["a"] }], leader);
   for (let next = reloadDueAt(view); next !== undefined; next = reloadDueAt(view)) {
@@ -156,7 +156,7 @@ test("[Q35] a leader looks three times for a write that a killed tab has announc
   expect(effects).toEqual([]);
 });
 
-test("[Q35] a write that was announced and has arrived is not looked for", () => {
+test("[Q35] [Q64] a write that was announced and has arrived is not looked for", () => {
   const { view } = apply(knowing([]), [{ type: "writing", clientTxIds: ["a"] }, arrived(write("a", 1))], leader);
   expect(reloadDueAt(view)).toBeUndefined();
 });
