@@ -155,7 +155,7 @@ describe("[N37] after a push that renames a field", () => {
   });
 });
 
-test("[N37] tabs of one browser with different schemas share rows, so all of them have the current names", async () => {
+test("[N37] [N68] tabs of one browser with different schemas share rows, so all of them have the current names", async () => {
   const { url, push, token, make } = await start();
   await make("a", "Before");
   const own = await token("ann");

@@ -68,7 +68,7 @@ test("[T14] many parts are judged together as each by itself", () => {
   expect(met).toBeGreaterThan(500);
 });
 
-test("[T14] [N39] a reader follows what the server would list for its conditions, whatever values they have", () => {
+test("[T14] [N39] [N88] a reader follows what the server would list for its conditions, whatever values they have", () => {
   const models = new Map([["thing", { name: "thing", model, changes: [] }]]);
   fc.assert(
     fc.property(record, fc.constantFrom("a", "0", "é"), part, (data, id, one) => {

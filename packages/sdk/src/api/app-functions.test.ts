@@ -112,7 +112,7 @@ const storagePlays = operations.flatMap((operation) =>
 );
 
 test.each(storagePlays)(
-  "[N32] a storage whose %s %s loses no write: the client goes on in memory, and says why",
+  "[N32] [N66] a storage whose %s %s loses no write: the client goes on in memory, and says why",
   async (operation, _, play) => {
     const disk = new MemoryDisk();
     const storage = memoryStorage(disk);
@@ -167,7 +167,7 @@ test.each(
 });
 
 test.each(nonsense)(
-  "[N32] an upcast that %s leaves the write to a person, and a later one sends it",
+  "[N32] [N66] an upcast that %s leaves the write to a person, and a later one sends it",
   async (what, play) => {
     const renamed = { models: { slide: { fields: { heading: { type: "string" } } } } } as const;
     const disk = new MemoryDisk();
@@ -213,7 +213,7 @@ test.each([
 });
 
 test.each([...nonsense, silence])(
-  "[N32] a fetch that %s counts as no response, and the next one works",
+  "[N32] [N66] a fetch that %s counts as no response, and the next one works",
   async (_, play) => {
     let isOdd = true;
     const fetch = () => (isOdd ? play() : Promise.resolve(new Response('{"ok":true}')));
@@ -233,7 +233,7 @@ test.each(
   (["now", "monotonic", "wait"] as const).flatMap((name) =>
     nonsense.map(([what, play]) => [name, what, play] as const),
   ),
-)("[N32] a clock whose %s %s for a while stops nothing, and the app is told", async (name, what, play) => {
+)("[N32] [N67] a clock whose %s %s for a while stops nothing, and the app is told", async (name, what, play) => {
   const own = createTestServer(schema);
   let isOdd = true;
   const clock = {
@@ -274,7 +274,7 @@ test("[N32] a timer of an app's clock that fires twice, or after it was cancelle
   expect(reported).toEqual([]);
 });
 
-test.each(nonsense)("[N32] random numbers of an app whose source %s are replaced by the system's", (_, play) => {
+test.each(nonsense)("[N32] [N67] random numbers of an app whose source %s are replaced by the system's", (_, play) => {
   const random = appRandom({ roll: play as () => number, id: play as () => string }, () => {});
   const roll = random.roll();
   expect(roll >= 0 && roll < 1).toBe(true);

@@ -21,7 +21,7 @@ test("[D15] each named user has a store of their own", () => {
   expect(() => checkOptions({ ...options, user: "" })).toThrow(/user must be a string/);
 });
 
-test("[D15] the writes in a store are sent only with its owner's token", async () => {
+test("[D15] [D51] the writes in a store are sent only with its owner's token", async () => {
   const { client: open, server, settle, clock } = createTestServer(schema);
   const disk = new MemoryDisk();
   const ann = open({ actor: "ann", disk });
@@ -63,7 +63,7 @@ test("[D15] the writes in a store are sent only with its owner's token", async (
   expect(back.client.status()).toMatchObject({ name: "online", pending: 0 });
 });
 
-test("[D15] a token that changes hands under a running client stops it too", async () => {
+test("[D15] [D51] a token that changes hands under a running client stops it too", async () => {
   const { client: open, server, settle, clock } = createTestServer(schema);
   let token = "first";
   const { client, connection } = open({ actor: "ann", getToken: () => token });
@@ -93,7 +93,7 @@ test.each<[string, { tenant?: string; actor?: string }]>([
   ["in another organization", { tenant: "org_other/test" }],
   ["in the other environment", { tenant: "org_test/live" }],
   ["another participant", { actor: "ben" }],
-])("[D15] a store is nothing to its user %s: with or without sockets", async (_, elsewhere) => {
+])("[D15] [D53] [D51] a store is nothing to its user %s: with or without sockets", async (_, elsewhere) => {
   for (const sockets of ["stream", "no stream", "no socket to be had"]) {
     const own = createTestServer(schema);
     const disk = new MemoryDisk();
@@ -203,7 +203,7 @@ test("[D36] if all tabs have another owner's token, none leads until one gets a 
   expect(server.log.map(({ id }) => id)).toEqual(["kept", "waiting"]);
 });
 
-test("[D15] without a socket, too, nothing goes out under a new token before the server has named its owner", async () => {
+test("[D15] [D52] without a socket, too, nothing goes out under a new token before the server has named its owner", async () => {
   const { client: open, server, settle, clock } = createTestServer(schema);
   let token = "first";
   const { client, connection } = open({ actor: "ann", getToken: () => token, stream: false });

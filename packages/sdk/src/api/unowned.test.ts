@@ -45,7 +45,7 @@ test("[D43] a write that was made before the first sign-in is sent as the first 
   expect(tab.client.attention()).toEqual([]);
 });
 
-test("[D43] a write of an unknown owner waits for a decision once another owner has asked for the store", async () => {
+test("[D43] [D57] a write of an unknown owner waits for a decision once another owner has asked for the store", async () => {
   const { open, server, settle } = await writeOfUnknown();
   const tab = await open("ann");
   expect(server.head).toBe(0);
@@ -56,7 +56,7 @@ test("[D43] a write of an unknown owner waits for a decision once another owner 
   expect(tab.client.attention()).toEqual([]);
 });
 
-test("[D43] a write of an unknown owner that is discarded is sent by no tab", async () => {
+test("[D43] [D57] a write of an unknown owner that is discarded is sent by no tab", async () => {
   const { open, server, settle, profile } = await writeOfUnknown();
   const tab = await open("ann");
   tab.client.attention()[0]?.discard();
@@ -144,7 +144,7 @@ test("[D44] an export says whose it is, and another owner imports it only to ado
   expect(server.log.map(({ actor, id }) => [actor, id])).toEqual([["ben", "a"]]);
 });
 
-test("[D44] what a client of an unknown owner has imported is sent only as the export's owner", async () => {
+test("[D44] [D59] what a client of an unknown owner has imported is sent only as the export's owner", async () => {
   const first = profileOfMany();
   const annsTab = await first.open("ann");
   annsTab.offline();
@@ -179,7 +179,7 @@ test.each([
   expect(server.log.map(({ actor, id }) => [actor, id])).toEqual([["ben", "a"]]);
 });
 
-test("[D44] an export names the first owner of its store for what was written before the client knew one", async () => {
+test("[D44] [D58] an export names the first owner of its store for what was written before the client knew one", async () => {
   const { open, server, settle } = profileOfMany();
   const early = await open("ann", { isUp: false });
   await early.slides.create({ title: "early" }, { id: "a" }).queued;
@@ -197,7 +197,7 @@ test("[D44] an export names the first owner of its store for what was written be
   expect(server.log).toHaveLength(1);
 });
 
-test("[D44] an export of a store that several owners have used does not name an owner for a write whose owner was not known", async () => {
+test("[D44] [D58] an export of a store that several owners have used does not name an owner for a write whose owner was not known", async () => {
   const { open } = await writeOfUnknown();
   const tab = await open("ann");
   const exported = await tab.client.exportPending();

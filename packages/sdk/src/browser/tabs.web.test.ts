@@ -148,7 +148,7 @@ test("[Q41] without locks two tabs that come at the same moment agree on one tha
   await last?.client.close();
 });
 
-test("[D40] two tabs of two organizations have a database, a channel and a lock each, and work at the same time", async () => {
+test("[D40] [D54] two tabs of two organizations have a database, a channel and a lock each, and work at the same time", async () => {
   const [a, b] = [createTestServer(schema), createTestServer(schema)];
   b.server.logId = "log_b";
   const store = `tabs-${crypto.randomUUID()}`;

@@ -56,7 +56,7 @@ test("[D40] two tabs of two organizations work side by side: neither sees or sen
 test.each([
   ["another person", { actor: "ben" }, `${PLAIN}@org_a/user/ben`],
   ["the same person in the other environment", { tenant: "org_a/live" }, `${PLAIN}@org_a/user/ann`],
-])("[D40] a tab of %s has a store of its own beside the first owner's", async (_, elsewhere, name) => {
+])("[D40] [D54] a tab of %s has a store of its own beside the first owner's", async (_, elsewhere, name) => {
   const { a, openA, profile, settle } = twoOrganizations();
   const first = await openA();
   await first.slides.create({ title: "first" }, { id: "a" }).receipt;
@@ -71,7 +71,7 @@ test.each([
   expect(a.server.log.map((e) => e.id)).toEqual(["a", "b"]);
 });
 
-test("[D40] three owners of one participant's name have three stores", async () => {
+test("[D40] [D54] three owners of one participant's name have three stores", async () => {
   const { openA, profile } = twoOrganizations();
   const tenants = ["org_a/test", "org_a/live", "org_a/other", "org_b/test"];
   for (const tenant of tenants) {
@@ -185,7 +185,7 @@ test("[D41] a server that does not answer within 3 s counts as one that cannot b
   expect(titles(again)).toEqual(["of A"]);
 });
 
-test("[D41] a store that another owner has asked for is nothing to a tab that cannot ask, until it can", async () => {
+test("[D41] [D56] a store that another owner has asked for is nothing to a tab that cannot ask, until it can", async () => {
   const { openA, openB, b, settle } = twoOrganizations();
   for (const open of [openA, openB]) {
     const tab = await open();
@@ -206,7 +206,7 @@ test("[D41] a store that another owner has asked for is nothing to a tab that ca
   expect(b.server.log.map(({ id }) => id)).toEqual(["known", "later"]);
 });
 
-test("[D41] where several owners have used the store, a tab without a token needs one", async () => {
+test("[D41] [D56] where several owners have used the store, a tab without a token needs one", async () => {
   const { openA, openB, wait } = twoOrganizations();
   for (const open of [openA, openB]) await (await open()).client.close();
   let isSignedIn = false;
@@ -222,7 +222,7 @@ test("[D41] where several owners have used the store, a tab without a token need
   expect(tab.client.status()).toMatchObject({ name: "online" });
 });
 
-test("[D41] a tab that cannot ask waits for an answer beside a leader that is online", async () => {
+test("[D41] [D55] a tab that cannot ask waits for an answer beside a leader that is online", async () => {
   const { openA, settle, a } = twoOrganizations();
   const first = await openA();
   await first.slides.create({ title: "of A" }, { id: "a" }).receipt;

@@ -20,7 +20,7 @@ const shown = ({ models }: { models: { slide: { list(): readonly { id: string }[
   models.slide.list().map(({ id }) => id);
 
 test.each(["a reload", "a cut", "days offline", "no stream"])(
-  "[N15] a member who leaves a group loses its records, and one who joins gets them, after %s",
+  "[N15] [N57] a member who leaves a group loses its records, and one who joins gets them, after %s",
   async (how) => {
     const stream = how !== "no stream";
     let { client, connection, disk, pass, open, settle, clock } = await start({ stream });
@@ -57,7 +57,7 @@ test.each(["a reload", "a cut", "days offline", "no stream"])(
   },
 );
 
-test("[N15] the old rows stay until the new view is loaded, in followers too, and a write to a record out of view is kept", async () => {
+test("[N15] [N57] the old rows stay until the new view is loaded, in followers too, and a write to a record out of view is kept", async () => {
   const disk = new MemoryDisk();
   const profile = new Profile();
   const first = profile.tab();
@@ -81,7 +81,7 @@ test("[N15] the old rows stay until the new view is loaded, in followers too, an
   await write.receipt;
 });
 
-test("[N15] rows of a token that covers nothing any more go, also from the disk", async () => {
+test("[N15] [N58] rows of a token that covers nothing any more go, also from the disk", async () => {
   const { client, connection, disk, pass } = await start();
   const denied = { type: "permission_error", code: "capability_scope_denied", message: "Not covered." };
   connection.refused = { kind: "answer", status: 403, body: denied };
@@ -122,7 +122,7 @@ async function startRenewing(getToken: () => string) {
   return { ...own, ...made, pass: passing(own) };
 }
 
-test("[N16] a token is renewed before it ends, and the app sees nothing of it", async () => {
+test("[N16] [N62] a token is renewed before it ends, and the app sees nothing of it", async () => {
   const warn = vi.spyOn(console, "warn");
   let requests = 0;
   const { client, connection, clock, settle } = await startRenewing(() => `token-${++requests}`);
@@ -145,7 +145,7 @@ test("[N16] a token is renewed before it ends, and the app sees nothing of it", 
   warn.mockRestore();
 });
 
-test("[N16] if the app returns the same token, it is asked again at half of the remaining time; a refused token leads to needs-auth", async () => {
+test("[N16] [N63] if the app returns the same token, it is asked again at half of the remaining time; a refused token leads to needs-auth", async () => {
   let token = "same";
   let requests = 0;
   const { connection, clock, settle } = await startRenewing(() => {
@@ -168,7 +168,7 @@ test("[N16] if the app returns the same token, it is asked again at half of the 
   expect(connection.asked.snapshot).toBe(snapshot + 1);
 });
 
-test("[N16] a next token that the server does not answer is said again before the present one ends", async () => {
+test("[N16] [N64] a next token that the server does not answer is said again before the present one ends", async () => {
   let requests = 0;
   const { client, connection, pass } = await startRenewing(() => `token-${++requests}`);
   connection.deafToTokens = true;
@@ -183,7 +183,7 @@ test("[N16] a next token that the server does not answer is said again before th
   expect(connection.asked.socket).toBe(1);
 });
 
-test("[N16] said again and again without an answer, it is not said without end", async () => {
+test("[N16] [N64] said again and again without an answer, it is not said without end", async () => {
   let requests = 0;
   const { connection, pass } = await startRenewing(() => `token-${++requests}`);
   connection.deafToTokens = true;

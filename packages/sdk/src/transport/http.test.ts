@@ -147,7 +147,7 @@ describe.each([
     ]);
   });
 
-  test("[N37] every request says the schema of the client, until its tabs have several", async () => {
+  test("[N37] [N68] every request says the schema of the client, until its tabs have several", async () => {
     const schema = new SaidSchema({ slide: { fields: { title: { type: "string" } } } });
     const { received, http } = await server(exchange, (response) => json(response, 200, {}), 60_000, schema);
     const ask = async () => {
@@ -185,7 +185,7 @@ describe.each([
     expect(received.map(({ request }) => request.method)).toEqual(["POST", "GET", "DELETE"]);
   });
 
-  test("[Q8] [N30] getToken that throws or returns nothing counts as no token; one that cannot reach its backend, or hangs, counts as no response", async () => {
+  test("[Q8] [N30] [N65] getToken that throws or returns nothing counts as no token; one that cannot reach its backend, or hangs, counts as no response", async () => {
     const without = (getToken: () => string | Promise<string>, clock = systemClock) =>
       httpServer({
         ...{ url: "http://never.test", timeoutMs: 50, models: [], exchange: exchange() },

@@ -50,7 +50,7 @@ test.each<readonly [what: string, more: Partial<ExchangeRequest>]>([
   expect(frames).toEqual([]);
 });
 
-test("[N48] so does what comes while the stream is not live, or has as many calls in flight as the server takes", async () => {
+test("[N48] [N95] so does what comes while the stream is not live, or has as many calls in flight as the server takes", async () => {
   const { calls } = open(1);
   expect(calls.call(request(), never)).toBeDefined();
   expect(calls.call(request(), never)).toBeUndefined();
@@ -62,7 +62,7 @@ test("[N48] so does what comes while the stream is not live, or has as many call
   expect(calls.call(request(), never)).toBeUndefined();
 });
 
-test("[N48] the request after one that was lost goes over HTTP, for a proxy may stop some frames", async () => {
+test("[N48] [N94] the request after one that was lost goes over HTTP, for a proxy may stop some frames", async () => {
   const { calls } = open();
   const given = new AbortController();
   const lost = calls.call(request(), never);
@@ -78,7 +78,7 @@ test("[N48] the request after one that was lost goes over HTTP, for a proxy may 
   expect(calls.call(claim, never)).toBeDefined();
 });
 
-test("[N48] what became of a call is unknown if the stream closes, or the request is given up", async () => {
+test("[N48] [N94] what became of a call is unknown if the stream closes, or the request is given up", async () => {
   const { calls } = open();
   const given = new AbortController();
   const [lost, aborted] = [calls.call(request(), never), calls.call(request(), given.signal)];

@@ -69,7 +69,7 @@ async function start(issues = 3) {
   };
 }
 
-test("[N54] a part is loaded with what references its records, and the query that includes this is complete", async () => {
+test("[N54] [N77] a part is loaded with what references its records, and the query that includes this is complete", async () => {
   const { client, models, settled, included, status } = await start();
   const seen = new Set<string>();
   client.subscribe(() => seen.add(status()));
@@ -121,7 +121,7 @@ test("[N54] what records reference by a field or an array is loaded as well, and
   expect(models.label.status({ where: { id: "l-p2-1" }, include: { labelled: true } })).toBe("complete");
 });
 
-test("[N54] released with its part, and after a reload what is there is not read again", async () => {
+test("[N54] [N76] released with its part, and after a reload what is there is not read again", async () => {
   const { client, open, commit, settled } = await start();
   await client.load("issue", { projectId: "p1" }, { include: { comments: true } }).ready;
   // It comes to a piece of its own.
@@ -146,7 +146,7 @@ test("[N54] released with its part, and after a reload what is there is not read
   expect(again.client.models.issue.count()).toBe(4);
 });
 
-test("[N54] hundreds of records are asked for in pieces, and those that came one by one are joined", async () => {
+test("[N54] [N76] hundreds of records are asked for in pieces, and those that came one by one are joined", async () => {
   const { client, models, connection, commit, settled, status } = await start(250);
   const { snapshot } = connection.asked;
   await client.load("issue", { projectId: "p1" }, { include: { comments: true } }).ready;
@@ -163,7 +163,7 @@ test("[N54] hundreds of records are asked for in pieces, and those that came one
   expect(models.comment.count()).toBe(500);
 });
 
-test("[N54] an unknown relation, and one of a model that is not followed, are refused", async () => {
+test("[N54] [N78] an unknown relation, and one of a model that is not followed, are refused", async () => {
   const { client, open } = await start();
   const load = (include: object) => client.load("issue", { projectId: "p1" }, { include: include as never }).ready;
   await expect(load({ nope: true })).rejects.toMatchObject({ code: "invalid_options" });

@@ -80,7 +80,7 @@ async function leftAfter(
   return { first, second, open, settled, later, record, commit, server, disk };
 }
 
-test("[N46] if the server says that it was deleted, it is shown no more, in any tab", async () => {
+test("[N46] [N84] if the server says that it was deleted, it is shown no more, in any tab", async () => {
   const { first, second, open, settled } = await leftWith(["delete"]);
   expect(first.client.conflicts()).toMatchObject([{ mine: { title: "typed" }, theirs: null }]);
   for (const { shown } of [first, second]) expect(shown()).toEqual(["i2 title note"]);
@@ -89,7 +89,7 @@ test("[N46] if the server says that it was deleted, it is shown no more, in any 
   for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i2 title note", "i3 title note"]);
 });
 
-test("[N46] [Q23] once its part is there again without it, it is gone in all tabs, also while the write is on its way", async () => {
+test("[N46] [N85] [Q23] once its part is there again without it, it is gone in all tabs, also while the write is on its way", async () => {
   const { first, second, open, settled } = await leftWith(["delete"], "no answer yet");
   for (const { shown } of [first, second]) expect(shown()).toEqual(["i1 typed note", "i2 title note"]);
   await second.client.load("issue", { projectId: "p1" }).ready;
@@ -98,7 +98,7 @@ test("[N46] [Q23] once its part is there again without it, it is gone in all tab
   expect(first.issue.status({ where: { projectId: "p1" } })).toBe("complete");
 });
 
-test("[Q12] [R4] if others changed it, theirs is what the server says, and the record is shown with it", async () => {
+test("[Q12] [N84] [R4] if others changed it, theirs is what the server says, and the record is shown with it", async () => {
   const { first, second } = await leftWith(["update", { title: "theirs", note: "new" }]);
   expect(first.client.conflicts()).toMatchObject([
     { base: { title: "title" }, mine: { title: "typed" }, theirs: { title: "theirs" }, fields: ["title"] },
@@ -136,7 +136,7 @@ test.each([
 );
 
 test.each(["keepMine", "merge", "takeTheirs"] as const)(
-  "[N46] [Q16] a decision about one record of a commit leaves the others shown, as long as it is on its way: %s",
+  "[N46] [N83] [Q16] a decision about one record of a commit leaves the others shown, as long as it is on its way: %s",
   async (answer) => {
     const both = ({ client }: Opened) =>
       client.transact((tx) => {
@@ -169,7 +169,7 @@ test("[ER9] what a decision leaves of a commit keeps no values of records that i
   expect(disk.queue().map(({ keys, lost }) => [keys, Object.keys(lost ?? {})])).toEqual([[["issue/i3"], ["issue/i3"]]]);
 });
 
-test("[N46] [Q17] a refused write that is sent again is shown", async () => {
+test("[N46] [N83] [Q17] a refused write that is sent again is shown", async () => {
   const { first, second, settled } = await leftAfter(reject, [["update", { title: "theirs" }]]);
   expect(first.client.attention()).toHaveLength(1);
   first.offline();
@@ -178,7 +178,7 @@ test("[N46] [Q17] a refused write that is sent again is shown", async () => {
   for (const { shown } of [first, second]) expect(shown()).toEqual(["i1 typed note", "i2 title note"]);
 });
 
-test("[N46] once one write to it is in the log, it is shown no more: a later one would show it without the first", async () => {
+test("[N46] [N82] once one write to it is in the log, it is shown no more: a later one would show it without the first", async () => {
   const update = ({ issue }: Opened) => issue.update("i1", { title: "typed" });
   const { first, second, settled, open } = await leftAfter(update, ["no answer yet"]);
   second.issue.update("i1", { note: "behind" });
@@ -197,7 +197,7 @@ test("[N46] once one write to it is in the log, it is shown no more: a later one
   expect([...seen]).toEqual(["i2 title note"]);
 });
 
-test("[N46] nor does a later one from before its part was dropped", async () => {
+test("[N46] [N82] nor does a later one from before its part was dropped", async () => {
   const both = ({ issue }: Opened) => {
     const write = issue.update("i1", { title: "typed" });
     // In a request of its own.
@@ -261,7 +261,7 @@ test.each([
 const reject = ({ issue }: Opened) => issue.update("i1", { title: "typed" }, { onStale: "reject" });
 
 test.each(["first", "second"] as const)(
-  "[N46] [Q17] a write behind a refused one shows the record after that has been discarded, made in the %s tab",
+  "[N46] [N82] [Q17] a write behind a refused one shows the record after that has been discarded, made in the %s tab",
   async (made) => {
     const { settled, ...tabs } = await leftAfter(reject, [["update", { title: "theirs" }]]);
     const { first, second, open } = tabs;
@@ -275,7 +275,7 @@ test.each(["first", "second"] as const)(
   },
 );
 
-test("[N46] [Q17] so does one that is being stored when that is discarded", async () => {
+test("[N46] [N82] [Q17] so does one that is being stored when that is discarded", async () => {
   const { first, second, open, settled } = await leftAfter(reject, [["update", { title: "theirs" }]]);
   first.offline();
   first.issue.update("i1", { note: "behind" });
@@ -284,7 +284,7 @@ test("[N46] [Q17] so does one that is being stored when that is discarded", asyn
   for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i1 title behind", "i2 title note"]);
 });
 
-test("[N46] [Q17] a refused write that is sent with other values is shown", async () => {
+test("[N46] [N83] [Q17] a refused write that is sent with other values is shown", async () => {
   const { first, second, settled } = await leftAfter(reject, [["update", { title: "theirs" }]]);
   first.offline();
   const [item] = first.client.attention();

@@ -106,7 +106,7 @@ test("[N39] a new part is read by itself, and the rest stays as it is", async ()
   expect(["p1-1", "p2-1"].map((id) => client.models.issue.get(id)?.title)).toEqual(["too", "changed"]);
 });
 
-test("[N39] what happens to records while a part is read is there afterwards, also what moves between parts", async () => {
+test("[N39] [N86] what happens to records while a part is read is there afterwards, also what moves between parts", async () => {
   const { open, commit, settled, kept } = start();
   const { client, ids, connection } = await open();
   for (const project of ["p1", "p2"]) await client.load("issue", { projectId: project }).ready;
@@ -126,7 +126,7 @@ test("[N39] what happens to records while a part is read is there afterwards, al
   expect([...connection.rowsRead].sort()).toEqual(["new", "p1-1", "p3-2"]);
 });
 
-test("[N39] parts that are added while one is read, also during the first load, wait for it: nothing is read twice", async () => {
+test("[N39] [N87] parts that are added while one is read, also during the first load, wait for it: nothing is read twice", async () => {
   const { open, commit, settled, client: connect, disk } = start();
   for (let n = 0; n < 6; n++) commit("create", `q${n}`, { projectId: "q" });
   const made = connect({ disk, follow: NONE });
@@ -179,7 +179,7 @@ test("[N39] a write to a record of a part is shown once, also if the part has it
   expect(client.pending()).toEqual([]);
 });
 
-test("[N25] the same part is loaded once, and what is released stays and stays up to date", async () => {
+test("[N25] [N73] the same part is loaded once, and what is released stays and stays up to date", async () => {
   const { open, commit, settled } = start();
   const { client, ids, connection } = await open();
   const parts = [1, 2, 3].map(() => client.load("issue", { projectId: "p1" }));
@@ -217,7 +217,7 @@ test("[N26] what was loaded is on disk: after a reload it is shown at once, also
   expect(other.ids()).toBe("p4-1 p4-2");
 });
 
-test("[N26] beyond twenty released parts, those that were used longest ago go; pinned and used ones stay, and what follow names", async () => {
+test("[N26] [N79] beyond twenty released parts, those that were used longest ago go; pinned and used ones stay, and what follow names", async () => {
   const { open, commit, settled } = start();
   for (let n = 0; n < 30; n++) commit("create", `x${n}`, { projectId: `x${n}` });
   const { client, ids, connection } = await open({ where: { issue: [{ projectId: "p1" }] } });
@@ -239,7 +239,7 @@ test("[N26] beyond twenty released parts, those that were used longest ago go; p
   expect(connection.asked.snapshot).toBe(28);
 });
 
-test("[N26] released parts with more than 20 000 rows go at the next load; the same rows in use stay", async () => {
+test("[N26] [N79] released parts with more than 20 000 rows go at the next load; the same rows in use stay", async () => {
   const { open, server, settled } = start();
   for (let n = 0; n < 21; n++) {
     const operations = Array.from({ length: 1_000 }, (_, i) => ({
@@ -265,7 +265,7 @@ test.each([
   ["one of them", { releasedParts: 1 }, "p3-1 p3-2 p4-1 p4-2"],
   ["as many as have three rows together", { releasedRows: 3 }, "p3-1 p3-2 p4-1 p4-2"],
   ["all", {}, "p1-1 p1-2 p2-1 p2-2 p3-1 p3-2 p4-1 p4-2"],
-])("[N26] an app says how much of what it released stays: %s", async (_, options, left) => {
+])("[N26] [N79] an app says how much of what it released stays: %s", async (_, options, left) => {
   const { open, kept, settled } = start();
   const { client, ids } = await open(NONE, options);
   for (const projectId of ["p1", "p2", "p3", "p4"]) {
@@ -277,7 +277,7 @@ test.each([
   expect([ids(), kept()]).toEqual([left, left]);
 });
 
-test("[N25] parts that are used at the same time have a limit: the next one is refused, and the others go on", async () => {
+test("[N25] [N75] parts that are used at the same time have a limit: the next one is refused, and the others go on", async () => {
   const { open, settled } = start();
   const { client, ids } = await open();
   const parts = Array.from({ length: 400 }, (_, n) => client.load("issue", { projectId: `p${n}` }));
@@ -307,7 +307,7 @@ test.each([
   [{ labels: { contains: "\ud83d" } }],
   [{ projectId: { in: [undefined, "p1"] } }],
   [null],
-])("[N24] [N25] a condition that the server cannot follow by throws at once: %j", async (where) => {
+])("[N24] [N69] [N25] a condition that the server cannot follow by throws at once: %j", async (where) => {
   const { open } = start();
   const { client, ids } = await open();
   expect(() => client.load("issue", where as never)).toThrow(/must be|no field/);
@@ -316,7 +316,7 @@ test.each([
   expect(ids()).toBe("p1-1 p1-2");
 });
 
-test("[N26] released parts of any model whose conditions leave no room go, those used longest ago first; `follow` and what is in use stay", async () => {
+test("[N26] [N80] released parts of any model whose conditions leave no room go, those used longest ago first; `follow` and what is in use stay", async () => {
   const { open, settled } = start();
   const named = { projectId: "p3" };
   // They leave room for 4 000 characters.
@@ -390,7 +390,7 @@ test("[N25] a model that is followed whole, or by conditions alone, is loaded al
   expect(connection.asked.snapshot).toBe(1);
 });
 
-test("[N25] of a model that is followed by one condition, what lies within it is loaded; anything else is refused", async () => {
+test("[N25] [N70] of a model that is followed by one condition, what lies within it is loaded; anything else is refused", async () => {
   const { open } = start();
   const { client, ids } = await open({ where: { issue: { projectId: "p1" } } });
   await client.load("issue", { projectId: "p1" }).ready;
@@ -401,7 +401,7 @@ test("[N25] of a model that is followed by one condition, what lies within it is
   expect(ids()).toBe("p1-1 p1-2");
 });
 
-test("[N25] parts of a model that is not followed are refused", async () => {
+test("[N25] [N70] parts of a model that is not followed are refused", async () => {
   const { open } = start();
   const { client } = await open({ models: ["project"] });
   const refused = { code: "invalid_options", message: expect.stringContaining("not these records") };
@@ -413,7 +413,7 @@ test("[N25] parts of a model that is not followed are refused", async () => {
   expect(client.models.issue.status({ where: { projectId: "p1" } })).not.toBe("loading");
 });
 
-test("[N25] released parts stay if the app follows the same again, or more; what it followed before and does not now goes", async () => {
+test("[N25] [N74] [N73] released parts stay if the app follows the same again, or more; what it followed before and does not now goes", async () => {
   const { open, settled } = start();
   const { client, ids, connection } = await open({ where: { issue: [{ projectId: "p1" }] } });
   const part = client.load("issue", { projectId: "p2" });
@@ -432,7 +432,7 @@ test("[N25] released parts stay if the app follows the same again, or more; what
   expect(ids()).toBe("p4-1 p4-2");
 });
 
-test("[N25] what another tab named and names no more goes, and a released part that a tab has loaded stays for its own `follow`", async () => {
+test("[N25] [N81] [N74] what another tab named and names no more goes, and a released part that a tab has loaded stays for its own `follow`", async () => {
   const { open, settled } = start();
   const profile = new Profile();
   const [first, second] = [
@@ -463,7 +463,7 @@ test("[N25] what another tab named and names no more goes, and a released part t
 test.each([
   ["the model is left out", { models: ["project"] }],
   ["one condition is followed", { where: { issue: { projectId: "p2" } } }],
-] as const)("[N25] a part that can be followed no more before it was read is refused: %s", async (_, follow) => {
+] as const)("[N25] [N71] a part that can be followed no more before it was read is refused: %s", async (_, follow) => {
   const { open, settled } = start();
   const { client, ids, offline, online } = await open();
   offline();
@@ -479,7 +479,7 @@ test.each([
   expect([ids(), client.status().rows]).toEqual(["", "complete"]);
 });
 
-test("[N25] a part with `keep` that was refused is not kept: it takes no room, and does not come back", async () => {
+test("[N25] [N71] a part with `keep` that was refused is not kept: it takes no room, and does not come back", async () => {
   const { open, settled } = start();
   const { client, ids, offline, online } = await open();
   offline();
@@ -497,7 +497,7 @@ test("[N25] a part with `keep` that was refused is not kept: it takes no room, a
   expect(ids()).toBe("p1-1 p1-2");
 });
 
-test("[N25] a part that is released and dropped before it was read is never ready, and says so", async () => {
+test("[N25] [N72] a part that is released and dropped before it was read is never ready, and says so", async () => {
   const { open, settled, clock } = start();
   const { client, ids, offline, online } = await open(NONE, { releasedParts: 0 });
   offline();
@@ -513,7 +513,7 @@ test("[N25] a part that is released and dropped before it was read is never read
   expect(ids()).toBe("p2-1 p2-2");
 });
 
-test("[N25] a part that lies within the one condition that is followed then is ready", async () => {
+test("[N25] [N70] a part that lies within the one condition that is followed then is ready", async () => {
   const { open, settled } = start();
   const { client, ids, offline, online } = await open();
   offline();
@@ -654,7 +654,7 @@ test.each([
   ["that it did not hear of", (tab: ReturnType<Profile["tab"]>) => tab.dropMessages(), (tab) => tab.receiveMessages()],
   ["of a tab of the previous release", () => {}, () => {}],
 ] satisfies [string, ...((tab: ReturnType<Profile["tab"]>) => void)[]][])(
-  "[N25] [N45] what another tab named goes with a call of `follow` %s",
+  "[N25] [N74] [N45] [N81] what another tab named goes with a call of `follow` %s",
   async (which, before, after) => {
     const { open, settled } = start();
     const profile = new Profile();

@@ -3,7 +3,7 @@ import { queueNumbersOf } from "../queue/shared-queue.ts";
 import { initialState } from "../state.ts";
 import { machine } from "../step.ts";
 
-test("[D15] results about an old token do not apply to a new one, even if a late response accepted the old one", () => {
+test("[D15] [D52] results about an old token do not apply to a new one, even if a late response accepted the old one", () => {
   const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
   const state = {
     ...initialState({ schema, paused: false, sendAtMost: 100 }),
@@ -20,7 +20,7 @@ test("[D15] results about an old token do not apply to a new one, even if a late
   expect(same.tokenOwner).toBe(state.owner);
 });
 
-test("[D15] a tab hears while it is being elected that the leader's token is another owner's: it shows nothing, also once it leads", () => {
+test("[D15] [D51] a tab hears while it is being elected that the leader's token is another owner's: it shows nothing, also once it leads", () => {
   const elected = {
     ...initialState({ schema: { models: {} }, paused: false, sendAtMost: 100 }),
     life: "running" as const,

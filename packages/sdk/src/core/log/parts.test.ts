@@ -37,7 +37,7 @@ test("[N39] what is missing are the parts that are new, if nothing else differs"
   }
 });
 
-test("[N39] a read of parts is wanted while all of its parts are, whatever else is", () => {
+test("[N39] [N87] a read of parts is wanted while all of its parts are, whatever else is", () => {
   const read = missingParts(issues(), issues("a", "b")) as Scope;
   expect(hasParts(issues("c", "b", "a"), read)).toBe(true);
   expect(hasParts(issues("a"), read)).toBe(false);
@@ -54,7 +54,7 @@ test("[N39] rows with new parts have what was there and what was read, of what i
   expect(partsLeft(issues("b"), reached)).toEqual({});
 });
 
-test("[N39] new parts change what was not there or is older, and take away what no part has", () => {
+test("[N39] [N88] new parts change what was not there or is older, and take away what no part has", () => {
   const row = (projectId: string, syncId: number) => ({ data: { projectId }, archivedAt: null, syncId }) as LogRow;
   const table = (rows: Record<string, LogRow>) => ({
     issue: PersistentMap.empty<LogRow>().edit((draft) => {

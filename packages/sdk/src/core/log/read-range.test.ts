@@ -93,7 +93,7 @@ const shownAhead = () => {
   return withAhead(onDisk, [line("a", 6), line("b", 5), line("c", 7), line("d", 3)]);
 };
 
-test("[N15] only rows that are newer than the position are shown ahead of it, and atPosition leaves them out", () => {
+test("[N15] [N60] only rows that are newer than the position are shown ahead of it, and atPosition leaves them out", () => {
   const rows = shownAhead();
   expect(["a", "b", "c", "d"].map((id) => titles(rows, id))).toEqual(["6", "5", "7", undefined]);
   expect(["a", "b", "c", "d"].map((id) => titles(atPosition(rows), id))).toEqual([
@@ -104,7 +104,7 @@ test("[N15] only rows that are newer than the position are shown ahead of it, an
   ]);
 });
 
-test("[N15] a row ahead of the position is shown until the log reaches it, and each range stores what the log has until then", () => {
+test("[N15] [N60] a row ahead of the position is shown until the log reaches it, and each range stores what the log has until then", () => {
   const first = readRange(shownAhead(), {
     from: 3,
     to: 5,
@@ -122,7 +122,7 @@ test("[N15] a row ahead of the position is shown until the log reaches it, and e
   expect(titles(atPosition(second.rows), "a")).toBe("6");
 });
 
-test("[N15] a row ahead of the position is removed if the log reaches its position without it, because it is outside the view", () => {
+test("[N15] [N60] a row ahead of the position is removed if the log reaches its position without it, because it is outside the view", () => {
   const rows = read(shownAhead(), 3, 7, at(6, "a", "updated", "6")) as Rows;
   expect(["a", "b", "c"].map((id) => titles(rows, id))).toEqual(["6", undefined, undefined]);
   expect(rows.ahead).toBeUndefined();

@@ -57,7 +57,7 @@ test("[N14] only what is followed is read and kept; following something else rea
 });
 
 test.each([{ wehre: { slide: { title: "a" } } }, { slide: [{ title: "a" }] }])(
-  "[N14] %j follows nothing by mistake everything",
+  "[N14] [N56] %j follows nothing by mistake everything",
   async (scope) => {
     const [param] = Object.keys(scope);
     const { open, settle } = start();

@@ -100,7 +100,7 @@ test("[N9] a snapshot that the server does not continue is read from its beginni
   expect(slides.list().length).toBe(7);
 });
 
-test("[N13] a client that has rows shows those until the new ones are whole", async () => {
+test("[N13] [N55] a client that has rows shows those until the new ones are whole", async () => {
   const { client, connection, slides, settle, clock } = await start(Number.POSITIVE_INFINITY);
   expect(client.status()).toMatchObject({ name: "online", syncId: 7 });
   const seen = new Set<number>();

@@ -57,7 +57,7 @@ test("[N49] a part that is loaded while the stream is live takes one subscriptio
   expect(client.status().rows).toBe("complete");
 });
 
-test("[N49] parts that go take no request and no socket", async () => {
+test("[N49] [N90] parts that go take no request and no socket", async () => {
   const { client, connection, settled, ids, kept, frames } = await start({
     follow: { where: { issue: [{ projectId: "p1" }, { projectId: "p2" }] } },
   });
@@ -71,7 +71,7 @@ test("[N49] parts that go take no request and no socket", async () => {
   expect(frames("unsubscribe")).toHaveLength(1);
 });
 
-test("[N49] what happens to a part's records after they were read, and before they are in the rows, is in the rows", async () => {
+test("[N49] [N89] what happens to a part's records after they were read, and before they are in the rows, is in the rows", async () => {
   const { client, connection, commit, settled, ids, kept } = await start();
   const { snapshot } = connection.asked;
   const part = client.load("issue", { projectId: "p2" });
@@ -165,7 +165,7 @@ test("[N49] a page from before the stream had the part is read again: what happe
   expect(connection.asked.snapshot).toBe(snapshot + 2);
 });
 
-test("[N49] a part is dropped while it is read: none of it is shown, and nothing of it is on disk", async () => {
+test("[N49] [N90] a part is dropped while it is read: none of it is shown, and nothing of it is on disk", async () => {
   const { client, connection, clock, commit, settled, ids, kept, frames } = await start({ releasedParts: 0 });
   // No page arrives.
   connection.largestPage = 0;
@@ -204,7 +204,7 @@ test("[N49] the socket is lost while a part is read: the part is read once, and 
   expect(client.models.issue.get("p2-1")?.title).toBe("new");
 });
 
-test("[N49] parts that do not fit into a hello are named after it, and the stream begins with all of them", async () => {
+test("[N49] [N91] parts that do not fit into a hello are named after it, and the stream begins with all of them", async () => {
   const { client, connection, clock, commit, settled, ids, frames } = await start({ releasedParts: 400 });
   await client.load("issue", { projectId: "p2" }).ready;
   for (let n = 0; n < 300; n++) client.load("issue", { title: `a title that no issue has ${n} ${"x".repeat(80)}` });
@@ -223,7 +223,7 @@ test("[N49] parts that do not fit into a hello are named after it, and the strea
   expect(client.status().rows).toBe("complete");
 });
 
-test("[N49] all rows are read again in several requests, where an address has no room for all parts", async () => {
+test("[N49] [N92] all rows are read again in several requests, where an address has no room for all parts", async () => {
   const { client, connection, server, commit, settled, ids } = await start({ releasedParts: 400 });
   for (let n = 0; n < 60; n++) client.load("issue", { title: `none ${n} ${"x".repeat(80)}` });
   await client.load("issue", { projectId: "p3" }).ready;
@@ -240,7 +240,7 @@ test("[N49] all rows are read again in several requests, where an address has no
   expect(connection.asked.snapshot - snapshot).toBeGreaterThan(1);
 });
 
-test("[N49] over HTTP, where an address has no room for all parts, nothing else of their models is shown", async () => {
+test("[N49] [N93] over HTTP, where an address has no room for all parts, nothing else of their models is shown", async () => {
   const { client, connection, clock, commit, settled, ids, kept } = await start({ releasedParts: 400 });
   for (let n = 0; n < 60; n++) client.load("issue", { title: `none ${n} ${"x".repeat(80)}` });
   await settled();

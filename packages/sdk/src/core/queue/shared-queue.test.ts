@@ -140,7 +140,7 @@ test("[Q35] a confirmed write behind an unknown slot leaves the queue as soon as
   expect(apply.pending()).toEqual(["tx1"]);
 });
 
-test("[N15] a leader that took earlier rows from disk takes a write off the disk together with the rows that have it", () => {
+test("[N15] [N61] a leader that took earlier rows from disk takes a write off the disk together with the rows that have it", () => {
   const apply = follower();
   const found = { mutations: [count(1)], changes: 0, lastSeq: 1 };
   apply({ type: "elected" });

@@ -40,14 +40,14 @@ function leaderWithEarlierRows() {
   return { entries, isShown };
 }
 
-test("[N15] a leader that took earlier rows from disk stores what it had read beyond them", () => {
+test("[N15] [N60] a leader that took earlier rows from disk stores what it had read beyond them", () => {
   const { entries, isShown } = leaderWithEarlierRows();
   const kept = entries(created).find((effect) => effect.do === "keepRows");
   expect(kept).toMatchObject({ from: 3, to: 5, changes: [{ record, value: row }] });
   expect(isShown()).toBe(true);
 });
 
-test("[N15] a leader that took earlier rows from disk removes what it had read beyond them under another view", () => {
+test("[N15] [N60] a leader that took earlier rows from disk removes what it had read beyond them under another view", () => {
   const { entries, isShown } = leaderWithEarlierRows();
   const kept = entries().find((effect) => effect.do === "keepRows");
   expect(kept).toMatchObject({ from: 3, to: 5, changes: [] });
@@ -260,7 +260,7 @@ test("[Q41] [Q69] a tab that slept while another one took the lead does not spea
   expect(hears(from("online"))).toBe("online");
 });
 
-test("[N15] a tab that read the disk just before the leader's rows of another view were on it reads it again", () => {
+test("[N15] [N59] a tab that read the disk just before the leader's rows of another view were on it reads it again", () => {
   const numbers = { mutations: [], changes: 0, lastSeq: 0 };
   const rows: Rows = { logId: "log", position: 5, viewHash: "whole", rowsVersion: 1, tables: {} };
   const leader = {
