@@ -57,7 +57,7 @@ test("[AG9] if the program cannot start, it prints one sentence on stderr and no
   expect(await start({}, "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("HOLDFAST_TOKEN") });
 });
 
-test("[AG12] a command supplies the token, and the next one after a revocation; without a token every tool returns needs_auth", async () => {
+test("[AG12] [AG15] [AG14] a command supplies the token, and the next one after a revocation; without a token every tool returns needs_auth", async () => {
   const folder = temporaryFolder("token", onTestFinished);
   const file = join(folder, "token");
   const mint = async () => {

@@ -112,7 +112,7 @@ test("[U9] a commit under several leases sends each lease with its own record", 
   await Promise.all(leases.map((lease) => lease.release()));
 });
 
-test("[U8] closing a client releases all its claims and places in claim queues", async () => {
+test("[U8] [U21] closing a client releases all its claims and places in claim queues", async () => {
   const id = await slide();
   const closing = await agent("closing");
   const { fence } = await closing.client.models.slide.claim(id, { ttl: "1h" });

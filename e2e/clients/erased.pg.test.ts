@@ -4,7 +4,7 @@ import { startPeople } from "./people.ts";
 
 const { request, person } = await startPeople();
 
-test("[ER9] a queued write to an erased record ends as one to a deleted record, but keeping it brings no value back", async () => {
+test("[ER9] [ER13] a queued write to an erased record ends as one to a deleted record, but keeping it brings no value back", async () => {
   const make = (id: string) =>
     request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: `Title of ${id}`, order: 1 } });
   await Promise.all([make("deleted"), make("erased"), make("both")]);

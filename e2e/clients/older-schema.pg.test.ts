@@ -123,7 +123,7 @@ describe("[N37] after a push that renames a field", () => {
     await until(() => expect(client.status()).toMatchObject({ live: false, pending: 0, attention: 0 }));
   });
 
-  test("a page that is loaded again with the new schema reads the rows on disk again, under its names", async () => {
+  test("[N96] a page that is loaded again with the new schema reads the rows on disk again, under its names", async () => {
     const { push, make, open, openOlder } = await start();
     await make("a", "Before");
     const path = join(temporaryFolder("older", onTestFinished), "store.db");

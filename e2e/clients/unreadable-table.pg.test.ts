@@ -13,7 +13,7 @@ const open = () => closedInTheEnd(createClient({ schema, url: app.url, getToken:
 const shown = ({ models }: ReturnType<typeof open>) =>
   (["leaving", "staying", "note"] as const).flatMap((name) => models[name].list().map(({ id }) => id));
 
-test("[DS46] [N17] the client reads what there is beside a table that is gone, says so, and reads the table when it is back", async () => {
+test("[DS46] [DS116] [DS114] [N17] the client reads what there is beside a table that is gone, says so, and reads the table when it is back", async () => {
   const { models } = (await app.call("GET", "/v1/schema")).body as { models: object };
   await app.call("POST", "/v1/schema", { json: { models: { ...models, note: { fields } } } });
   for (const name of ["leaving", "staying"]) {

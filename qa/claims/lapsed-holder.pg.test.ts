@@ -50,7 +50,7 @@ test("[A11] a write by a holder that was suspended past its lease is refused wit
   expect(entries.map(({ actor, data }) => [actor, data?.title])).toEqual([["bob", "bob's"]]);
 });
 
-test("[A11] a write under an expired lease is refused even if the record is free", async () => {
+test("[A11] [A30] a write under an expired lease is refused even if the record is free", async () => {
   const ann = await agent("ann");
   await make("alone");
   const { id } = claimIn(await claim(ann.token, "alone", { ttl: TTL_MS }));

@@ -114,7 +114,7 @@ async function namedSince(cursor: string | null): Promise<{ ids: string[]; curso
   }
 }
 
-test.skipIf(missing)("[DS58] a transaction that began first and commits last is named", async () => {
+test.skipIf(missing)("[DS58] [DS170] a transaction that began first and commits last is named", async () => {
   const { cursor } = await namedSince(null);
   const [slow, fast] = [await sql(), await sql()];
   await slow.beginTransaction();

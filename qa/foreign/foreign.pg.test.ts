@@ -6,7 +6,7 @@ import { runForeign } from "./run.ts";
 const PINNED = 20_261_129;
 const database = await freshDatabase();
 
-test(`[F4] what the server reads from others ends no process and is refused in sentences, seed ${PINNED}`, {
+test(`[F4] [F6] [F5] what the server reads from others ends no process and is refused in sentences, seed ${PINNED}`, {
   timeout: 120_000,
 }, async () => {
   const findings = await runForeign({

@@ -6,7 +6,7 @@ import { runForeign } from "./run.ts";
 const SEED = Math.floor(Math.random() * 2 ** 31);
 console.log(`foreign: seed ${SEED}`);
 
-test(`[F4] what the server reads from others, however huge, ends no process and delays no other tenant much, new seed ${SEED}`, {
+test(`[F4] [F5] what the server reads from others, however huge, ends no process and delays no other tenant much, new seed ${SEED}`, {
   timeout: 900_000,
 }, async () => {
   const postgres = await startEmbeddedPostgres({ throwaway: true });

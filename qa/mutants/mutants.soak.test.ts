@@ -8,7 +8,7 @@ import { patchSources } from "./patched-sources.ts";
 const TRIES = 3;
 const database = freshDatabases();
 
-describe("[R15] [X2] [L12] [A19] [DS19] a judge finds the bug that is inserted into a copy of the sources", () => {
+describe("[R15] [X2] [L12] [A19] [A35] [DS19] a judge finds the bug that is inserted into a copy of the sources", () => {
   test.each(mutants)("$name", { timeout: 600_000 }, async ({ edits, judge, finds }) => {
     const sources = patchSources(edits);
     const isMeant = (found: string) => finds.some((one) => found.startsWith(one));

@@ -2,7 +2,7 @@ import { behaviourPage } from "../docs/behaviour-page.ts";
 import { rulesIn } from "./rules-in.ts";
 
 /** A rule is one fact. More characters than this are several, or an explanation, which belongs on a page. */
-export const LONGEST_RULE = 1400;
+export const LONGEST_RULE = 300;
 
 /** What is wrong with the files of rules themselves, one line each. */
 export function judgeFiles(book: {

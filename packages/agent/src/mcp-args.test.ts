@@ -56,7 +56,7 @@ test("[AG9] a schema that cannot be read is refused with a sentence", async () =
   await expect(chooseSchema(args, async () => "rk_one")).rejects.toThrow(/--schema cannot be read/);
 });
 
-test("[AG12] a command or an address gives the next token; what goes wrong is a sentence without what was printed", async () => {
+test("[AG12] [AG14] a command or an address gives the next token; what goes wrong is a sentence without what was printed", async () => {
   let made = 0;
   const answers = ["plain-1", '{"object":"capability","token":"json-2"}', "", '{"tokens":[]}'];
   const server = createServer((_, response) => void response.end(answers[made++]));

@@ -2,7 +2,7 @@ import { createTestServer } from "@holdfast/sdk/testing";
 import { expect, test } from "vitest";
 import { createReadSet } from "./read-set.ts";
 
-test("[ER10] an agent's tools forget what they have read of a record that is erased", async () => {
+test("[ER10] [ER16] an agent's tools forget what they have read of a record that is erased", async () => {
   const own = createTestServer({ models: { person: { fields: { name: { type: "string" } } } } });
   const { client } = own.client();
   await client.ready();

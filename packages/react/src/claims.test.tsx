@@ -78,7 +78,7 @@ test("[V11] a claim is free, waited for, mine and free again, and says who holds
   expect(holders()).toEqual([]);
 });
 
-test("[V12] with auto it claims while it is there: in StrictMode once, and released a moment after it has gone", async () => {
+test("[V12] [V45] with auto it claims while it is there: in StrictMode once, and released a moment after it has gone", async () => {
   const { result, unmount } = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
   await settle();
   expect(result.current.status).toBe("mine");
@@ -107,7 +107,7 @@ test("[V12] a component that is remounted within a moment neither releases nor c
   expect(asked()).toEqual(["acquireClaim"]);
 });
 
-test("[V12] a claim that is granted after its component has unmounted is released", async () => {
+test("[V12] [V45] a claim that is granted after its component has unmounted is released", async () => {
   const { result, unmount } = renderHook(() => useClaim("slide", "s1"), { wrapper });
   await settle();
   const { claim } = result.current;
@@ -121,7 +121,7 @@ test("[V12] a claim that is granted after its component has unmounted is release
   expect(holders()).toEqual([]);
 });
 
-test("[V12] several components share one claim, and it goes with the last that wants it", async () => {
+test("[V12] [V45] several components share one claim, and it goes with the last that wants it", async () => {
   const first = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
   const second = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
   const reader = renderHook(() => useClaim("slide", "s1"), { wrapper });

@@ -178,7 +178,7 @@ test("[V31] onWrite is told of what is written after a pause, so that useUndo ca
   expect([stored(), screen.getByRole<HTMLTextAreaElement>("textbox").value]).toEqual(Array(2).fill("n one two three"));
 });
 
-test("[V31] words of others come into the text, and the caret keeps its place", async () => {
+test("[V31] [V47] words of others come into the text, and the caret keeps its place", async () => {
   const { text, type, settle, others, stored } = await openPage();
   text().focus();
   type("n one two three four");
@@ -191,7 +191,7 @@ test("[V31] words of others come into the text, and the caret keeps its place", 
   expect(stored()).toBe("n uno mas two three four");
 });
 
-test("[V31] during a composition nothing changes under it, and nothing is lost after it", async () => {
+test("[V31] [V47] during a composition nothing changes under it, and nothing is lost after it", async () => {
   const { text, type, settle, others, stored, written } = await openPage();
   fireEvent.compositionStart(text());
   await others("n one zwei three");

@@ -21,7 +21,7 @@ test("[F4] a key that was made once is read again", async () => {
 });
 
 test.each(["", "null", "AAAA", '{"live":"sk_live_1"}', "\0".repeat(44)])(
-  "[F4] a key file with %j is refused with a sentence, and stays as it is",
+  "[F4] [F6] a key file with %j is refused with a sentence, and stays as it is",
   async (content) => {
     const path = await newFolder();
     for (const name of ["master-key", "keys.json"]) await writeFile(join(path, name), content);

@@ -46,7 +46,7 @@ test("[V21] a waiting write is shown field by field, beside what is shown withou
   await act(() => client.close());
 });
 
-test("[V21] a refused write can be retried, edited, exported, and discarded when asked twice", async () => {
+test("[V21] [V46] a refused write can be retried, edited, exported, and discarded when asked twice", async () => {
   const calls: unknown[] = [];
   const write = { receipt: new Promise(() => {}) };
   const operations = [{ action: "update", model: "slide", id: "s1", data: { title: "Too long" } }];
@@ -89,7 +89,7 @@ test("[V21] a refused write can be retried, edited, exported, and discarded when
   expect(file).toMatchObject({ name: "holdfast-refused-t1.json", value: { code: "invalid_value", operations } });
 });
 
-test("[V21] a conflict shows mine, theirs and what was there, and is decided by a button", async () => {
+test("[V21] [V46] a conflict shows mine, theirs and what was there, and is decided by a button", async () => {
   const keepMine = vi.fn(() => ({ receipt: Promise.reject(new Error("held again")) }));
   const takeTheirs = vi.fn();
   const merge = vi.fn(() => ({ receipt: Promise.resolve() }));

@@ -119,7 +119,7 @@ test.each([
   expect(readRecording(text)).toContain(says);
 });
 
-test("[ER10] the recorder drops the values of an erased record from the events that it keeps", () => {
+test("[ER10] [ER16] the recorder drops the values of an erased record from the events that it keeps", () => {
   const stop = recorder.start();
   const values = { mine: { title: "secret" }, base: { title: "secret" }, theirs: { title: "secret" } };
   const conflict = { clientTxId: "t1", reason: "stale", model: "slide", id: "s1", fields: ["title"], ...values };

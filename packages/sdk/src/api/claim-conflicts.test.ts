@@ -161,7 +161,7 @@ test("[U10] a delete that a claim stood against is decided whole; a create is re
   expect(setup.ann.client.attention()).toMatchObject([{ code: "claim_conflict" }]);
 });
 
-test("[U10] a delete that a hidden claim on another record prevents is rejected: there is nothing to compare", async () => {
+test("[U10] [U23] a delete that a hidden claim on another record prevents is rejected: there is nothing to compare", async () => {
   const own = createTestServer(schema);
   const { client } = own.client();
   await client.ready();

@@ -136,7 +136,7 @@ test.each([
   [0, true],
   [1, true],
 ])(
-  "[ER9] a leader that dies after %s changes of the disk leaves nothing that the next one does not erase; deleted before: %s",
+  "[ER9] [ER13] a leader that dies after %s changes of the disk leaves nothing that the next one does not erase; deleted before: %s",
   async (changes, isDeleted) => {
     const { open, inConflict, left, later, erase, keepMine, onDisk } = start();
     const first = await open();
@@ -176,7 +176,7 @@ test.each([false, true])(
   },
 );
 
-test("[ER12] all rows of a model that are read again because of another `follow` say which of its records are gone", async () => {
+test("[ER12] [ER18] all rows of a model that are read again because of another `follow` say which of its records are gone", async () => {
   const { open, later, erase, keepMine, onDisk } = start();
   const { client, offline, online, issue, ...tab } = await open();
   offline();
@@ -190,7 +190,7 @@ test("[ER12] all rows of a model that are read again because of another `follow`
   expect(await keepMine({ client, offline, online, issue, ...tab })).not.toContain(SECRET);
 });
 
-test("[ER12] a record that another `follow` leaves out is not gone: a person can still restore it", async () => {
+test("[ER12] [ER18] a record that another `follow` leaves out is not gone: a person can still restore it", async () => {
   const { open, later, commit, keepMine, settled } = start();
   const all = await open({ models: ["issue"] });
   all.offline();

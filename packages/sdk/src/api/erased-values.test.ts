@@ -123,7 +123,7 @@ const cases: readonly (readonly [what: string, lead: (all: Awaited<ReturnType<ty
   ];
 
 test.each(cases)(
-  "[ER10] a client that reads an erasure while %s keeps no value of the record, and what its user typed",
+  "[ER10] [ER14] a client that reads an erasure while %s keeps no value of the record, and what its user typed",
   async (_, lead) => {
     const all = await known();
     await lead(all);
@@ -152,7 +152,7 @@ test("[ER10] after an erasure, keepMine creates what its user typed, and nothing
   expect(JSON.stringify([theirs.get("p1") ?? null, server.log])).not.toContain(SECRET);
 });
 
-test("[ER10] an app is told of each erasure when the client has none of the values any more", async () => {
+test("[ER10] [ER16] an app is told of each erasure when the client has none of the values any more", async () => {
   const { ann, persons, server, settle, theirs } = await known();
   const told: unknown[] = [];
   const off = ann.client.onErased((record) => told.push({ ...record, now: persons.get(record.id) }));

@@ -256,7 +256,7 @@ test("[D41] a tab that took the store for its own shows nothing of it as soon as
   expect(again.client.status()).toMatchObject({ name: "online", leads: true });
 });
 
-test("[D45] a follower asks again for the owner of its token, and stops when the token is another owner's", async () => {
+test("[D45] [D60] a follower asks again for the owner of its token, and stops when the token is another owner's", async () => {
   const { openA, wait, a } = twoOrganizations();
   const first = await openA();
   let token = "token";

@@ -20,7 +20,7 @@ const shown = ({ models }: { models: { slide: { list(): readonly { id: string }[
   models.slide.list().map(({ id }) => id);
 
 test.each(["a reload", "a cut", "days offline", "no stream"])(
-  "[N15] [N57] a member who leaves a group loses its records, and one who joins gets them, after %s",
+  "[N15] [N97] [N57] a member who leaves a group loses its records, and one who joins gets them, after %s",
   async (how) => {
     const stream = how !== "no stream";
     let { client, connection, disk, pass, open, settle, clock } = await start({ stream });

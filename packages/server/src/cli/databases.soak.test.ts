@@ -43,13 +43,13 @@ test("[DS27] databases are added, listed, filled, drained and removed; tenants g
   expect(await listed()).toEqual([["own", 4]]);
 });
 
-test("[DS27] the connection string of the service's own database, for psql: that of a server that runs", async () => {
+test("[DS27] [DS144] the connection string of the service's own database, for psql: that of a server that runs", async () => {
   expect((await run("databases", "url")).out).toBe(`${app.databaseUrl}\n`);
   const { code, out, err } = await start(["databases", "url"]).ended;
   expect([code, out, err]).toEqual([1, "", expect.stringMatching(/^holdfast: The embedded Postgres runs while/)]);
 });
 
-test("[DS27] new organizations go to the database with the fewest tenants, and none to one that is being drained", async () => {
+test("[DS27] [DS143] new organizations go to the database with the fewest tenants, and none to one that is being drained", async () => {
   const { connectionString } = await anotherDatabase(app);
   await run("databases", "add", "fresh", connectionString);
   const operator = caller(app.url, ADMIN, callers);
@@ -122,7 +122,7 @@ test("[DS27] as a program of its own it uses the server's master key", async () 
   expect(out).toMatch(/Examples:\n {2}holdfast databases add second/);
 });
 
-test("[DS64] while a database of the operator's is away, the hosted datasource of its tenant says so", async () => {
+test("[DS64] [DS154] while a database of the operator's is away, the hosted datasource of its tenant says so", async () => {
   const second = await anotherDatabase(app);
   await run("databases", "add", "away", second.connectionString);
   await run("tenants", "move", app.organization, "--to", "away", "--test");

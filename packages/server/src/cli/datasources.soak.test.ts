@@ -94,7 +94,7 @@ test("[DS73] datasources verify looks in all databases, and says which it could 
   await run("databases", "rm", "second");
 });
 
-test("[DS73] a tool that may not reach a datasource says by which setting it could, and leaves its health alone", async () => {
+test("[DS73] [DS158] a tool that may not reach a datasource says by which setting it could, and leaves its health alone", async () => {
   const before = (await call("GET", "/v1/datasources")).body;
   const { code, err } = await commandLine(app, folder, { allowPrivate: false }).run("datasources", "verify");
   expect([code, err]).toEqual([1, expect.stringContaining("HOLDFAST_DATASOURCE_ALLOW_PRIVATE=1")]);

@@ -38,7 +38,7 @@ async function openApp() {
   };
 }
 
-test("[DS28] in a folder with a database: tables become models, with keys, a schema and a first program", async () => {
+test("[DS28] [DS139] in a folder with a database: tables become models, with keys, a schema and a first program", async () => {
   const { read, init } = await openApp();
   const { code, out, err } = await init("--yes");
   expect([code, out]).toEqual([0, "attached: public.decks as deck\nattached: public.slides as slide\n"]);
@@ -86,7 +86,7 @@ test("[DS28] tables are chosen by number, by name with or without the schema, or
   for (const word of ["0", "3", "", "slid"]) expect(chosenBy(word, [decks, slides])).toBe(undefined);
 });
 
-test("[DS28] a database of another service is left as it is, and its key stays valid", async () => {
+test("[DS28] [DS139] a database of another service is left as it is, and its key stays valid", async () => {
   const app = await startApp();
   await app.sql("create table public.mine (id text primary key)");
   const folder = temporaryFolder("init", onTestFinished);

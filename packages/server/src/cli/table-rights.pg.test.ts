@@ -132,7 +132,7 @@ const wordsOf = (what: string): readonly string[] => {
 const yes = (command: string) => (command === "attach" || command === "detach" ? ["--yes"] : []);
 
 test.each(commands)(
-  "[DS36] without any one privilege, $what does all of it or says which one it lacks",
+  "[DS36] [DS109] without any one privilege, $what does all of it or says which one it lacks",
   async ({ what, needed }) => {
     for (const privilege of PRIVILEGES) {
       await reset(!/inspect|attach/.test(what.replace("detach", "")));
@@ -153,7 +153,7 @@ test.each(commands)(
 );
 
 test.each(needs.filter(({ what }) => /create|update|delete/.test(what)))(
-  "[DS38] while one privilege is taken away, $what or the write is refused, and other models go on",
+  "[DS38] [DS114] [DS112] while one privilege is taken away, $what or the write is refused, and other models go on",
   async ({ what, needed }) => {
     await reset(true);
     const action = what.split(" ")[1] as keyof typeof write;
@@ -253,7 +253,7 @@ test("[DS37] without the privilege, the owner drops the triggers by the statemen
   expect(await app.sql("select from holdfast.captured_change where model = 'log'")).toEqual([]);
 });
 
-test("[DS36] a table whose row level security hides rows of the role is refused until a policy shows them all", async () => {
+test("[DS36] [DS110] a table whose row level security hides rows of the role is refused until a policy shows them all", async () => {
   await owner.query(`create table public.shields (id text primary key, title text); insert into shields values ('a', 'One');
     alter table shields enable row level security; ${twice("shields")}; grant insert, update, delete on shields to ${role}`);
   const isHidden = async () => {
@@ -277,7 +277,7 @@ test("[DS36] a table whose row level security hides rows of the role is refused 
   expect((await tables("verify", "shield")).err).toContain(policy);
 });
 
-test("[DS36] attach of several tables refuses all of them for one that lacks a privilege, and says what is attached if one fails later", async () => {
+test("[DS36] [DS111] attach of several tables refuses all of them for one that lacks a privilege, and says what is attached if one fails later", async () => {
   await owner.query(`create table public.firsts (id text primary key); create table public.seconds (id text primary key);
     create table public.thirds (id text primary key); grant select, trigger on firsts, thirds to ${role}`);
   const refused = await tables("attach", "firsts", "public.seconds", "thirds", "--yes");
@@ -339,7 +339,7 @@ test("[DS39] verifying and detaching tell after each step how far they are", asy
   await pool.end();
 });
 
-test("[DS36] a role that may not use the schema of a table, or Holdfast's own, is told so in a sentence, by each command", async () => {
+test("[DS36] [DS109] a role that may not use the schema of a table, or Holdfast's own, is told so in a sentence, by each command", async () => {
   await owner.query(`create schema closed; create table closed.things (id text primary key)`);
   const inspected = await tables("inspect", "closed.things");
   expect(inspected.code, inspected.err).toBe(0);

@@ -58,7 +58,7 @@ test.each<[string, string, object?]>([
   ["receipts", "/v1/commits/unread-large0"],
   ["bulks", "/v1/commits/bulk", staleBulk],
 ])(
-  "[B11] unread %s of a token have so many bytes together, others are answered, and what ends makes room again",
+  "[B11] [B12] unread %s of a token have so many bytes together, others are answered, and what ends makes room again",
   async (_, path, body) => {
     const { token } = await app.newKey();
     const other = (await app.newKey()).token;
@@ -94,7 +94,7 @@ function codeIn({ status, headers, body }: Answer): string | undefined {
   return codes.find((code) => code !== undefined && code !== "answer_too_large");
 }
 
-test("[B11] a write of a token without room is not tried", async () => {
+test("[B11] [B12] a write of a token without room is not tried", async () => {
   const small = await app.another({ limits: { answerBytesPerToken: 100_000 } });
   const { token } = await app.newKey();
   // What is alone may be larger than the room.

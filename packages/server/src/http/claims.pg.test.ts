@@ -238,7 +238,7 @@ test("[A16] a poll on another server is answered when its claim is granted or mo
   await beside;
 });
 
-test("[A17] a watcher gets the whole state at once and after each change; each session gets its own claims, on another server too", async () => {
+test("[A17] [A33] a watcher gets the whole state at once and after each change; each session gets its own claims, on another server too", async () => {
   await make("s21");
   await make("s22");
   const watcher = await hear(keys.live, {}, second.server.url);

@@ -10,7 +10,7 @@ import { createEdge } from "./edge.ts";
 
 const TOGETHER = 40;
 
-test("[L15] bodies of some ten kilobytes that came together are read one in each turn of the event loop", async () => {
+test("[L15] [L17] bodies of some ten kilobytes that came together are read one in each turn of the event loop", async () => {
   const { app } = await createEdge({
     logger: pino({ level: "silent" }),
     isOriginAllowed: () => true,

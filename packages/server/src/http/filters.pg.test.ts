@@ -229,7 +229,7 @@ test.each(["id", "name", "size", "at", "done", "kind", "toString"])(
   },
 );
 
-test("[G4] a cursor of eight long texts fits into a URL, and does not depend on who may see its record by then", async () => {
+test("[G4] [G38] a cursor of eight long texts fits into a URL, and does not depend on who may see its record by then", async () => {
   const { token } = await app.newOrganization();
   const names = Array.from({ length: 8 }, (_, n) => `text${n}`);
   const fields = Object.fromEntries([...names, "team"].map((name) => [name, { type: "string" }]));
@@ -398,7 +398,7 @@ test("[G11] a list that takes longer than five seconds is given up: 503, and it 
   expect(ids(await list({ name: "nasty" }))).toEqual(["nasty"]);
 });
 
-test("[G11] other tenants read on, however many slow lists are requested", async () => {
+test("[G11] [G39] other tenants read on, however many slow lists are requested", async () => {
   let answered = 0;
   const slow = Array.from({ length: 20 }, async () => {
     const { status, body } = await list({ "filter[size][gt]": "0" });

@@ -149,7 +149,7 @@ function applied({ stream, rows, stamp }: Reader): Map<string, string> {
 
 const logEnd = async () => (await app.call("GET", "/v1/log?limit=1&after=0", { token })).body;
 
-test("[T14] [M9] readers of parts have what a snapshot has, whatever is deleted, moved, erased or pushed", {
+test("[T14] [T23] [M9] readers of parts have what a snapshot has, whatever is deleted, moved, erased or pushed", {
   timeout: 300_000,
 }, async () => {
   let shape: Shape = { rank: "rank", due: "datetime", hasNote: false };

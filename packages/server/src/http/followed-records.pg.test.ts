@@ -138,7 +138,7 @@ const where = fc
   .oneof(conditions, fc.array(conditions, { minLength: 1, maxLength: 3 }))
   .map((task) => ({ task }) as FollowedRecords);
 
-test("[G24] [T14] snapshot, log and stream have the records that meet the conditions, whatever is written", {
+test("[G24] [T14] [T21] snapshot, log and stream have the records that meet the conditions, whatever is written", {
   timeout: 300_000,
 }, async () => {
   for (let i = 0; i < 3; i++) await call("POST", "/v1/models/deck", { json: { id: `d${i}`, data: { name: "all" } } });
@@ -203,7 +203,7 @@ test("[G24] [T14] snapshot, log and stream have the records that meet the condit
   expect(left).toBeGreaterThan(10);
 });
 
-test("[T14] [K7] conditions narrow what a token may read, and open nothing", async () => {
+test("[T14] [T23] [K7] conditions narrow what a token may read, and open nothing", async () => {
   const { body } = await call("POST", "/v1/ephemeral_keys", {
     json: { user: { id: "ann" }, syncGroups: ["user:ann"], operations: ["note.read"] },
   });
@@ -256,7 +256,7 @@ test("[T15] an archived record that an update brings to a reader says since when
   expect((fed.body.data as LogEntry[])[0]).toMatchObject({ id: "a1", record: { createdAt, createdBy } });
 });
 
-test("[T14] `follow` replaces the conditions; after a push that takes a field away the reader resyncs, and goes on", async () => {
+test("[T14] [T24] `follow` replaces the conditions; after a push that takes a field away the reader resyncs, and goes on", async () => {
   const stream = await follow(url, keys.live, { where: { deck: { name: "a" } } });
   const make = async (id: string, name: string) =>
     Number((await call("POST", "/v1/models/deck", { json: { id, data: { name } } })).body.lastSyncId);
@@ -289,7 +289,7 @@ test("[T14] `follow` replaces the conditions; after a push that takes a field aw
   });
 });
 
-test("[M9] [T14] after a push that gives a field a type by which conditions compare otherwise, the reader resyncs", async () => {
+test("[M9] [M38] [T14] after a push that gives a field a type by which conditions compare otherwise, the reader resyncs", async () => {
   const { token } = await app.newOrganization();
   const push = (due: object) =>
     call("POST", "/v1/schema", { token, json: { models: { job: { fields: { due, note: { type: "string" } } } } } });
@@ -327,17 +327,20 @@ test.each([
   [{ meta: { in: [null, "[3]"] }, effort: 77 }, 0],
   [{ meta: { gt: 1 } }, 0],
   [{ meta: { contains: "3" } }, 0],
-] as const)("[T14] [G24] what no record can have finds none, and refuses nothing: %j", async (condition, count) => {
-  await call("POST", "/v1/models/task", {
-    json: { id: "odd", data: { title: "odd", effort: 77, labels: ["a"], meta: 3 } },
-  });
-  const where = { task: [condition] } as unknown as FollowedRecords;
-  expect(names(await snapshot(where, "&model=task"))).toHaveLength(count);
-  const { body } = await call("PATCH", "/v1/models/task/odd", { json: { data: { title: `odd ${changes++}` } } });
-  const after = Number(body.lastSyncId) - 1;
-  const log = await call("GET", `/v1/log?after=${after}&where=${encodeURIComponent(JSON.stringify(where))}`);
-  expect((log.body.data as LogEntry[]).filter(({ left }) => !left)).toHaveLength(count);
-});
+] as const)(
+  "[T14] [T25] [T24] [G24] what no record can have finds none, and refuses nothing: %j",
+  async (condition, count) => {
+    await call("POST", "/v1/models/task", {
+      json: { id: "odd", data: { title: "odd", effort: 77, labels: ["a"], meta: 3 } },
+    });
+    const where = { task: [condition] } as unknown as FollowedRecords;
+    expect(names(await snapshot(where, "&model=task"))).toHaveLength(count);
+    const { body } = await call("PATCH", "/v1/models/task/odd", { json: { data: { title: `odd ${changes++}` } } });
+    const after = Number(body.lastSyncId) - 1;
+    const log = await call("GET", `/v1/log?after=${after}&where=${encodeURIComponent(JSON.stringify(where))}`);
+    expect((log.body.data as LogEntry[]).filter(({ left }) => !left)).toHaveLength(count);
+  },
+);
 
 test("[G24] with an index, the records of one value among many are found", async () => {
   const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>("select tenant from holdfast.record limit 1");

@@ -35,7 +35,7 @@ interface Item {
 }
 const items = ({ body }: Answer) => body.data as readonly Item[];
 
-test("[C17] eight bulks that change 36 records of 1 MiB each by a few bytes, on a heap of 128 MB", async () => {
+test("[C17] [C25] eight bulks that change 36 records of 1 MiB each by a few bytes, on a heap of 128 MB", async () => {
   await fill("wide", COUNT);
   const { call, child, log } = await smallServer(128);
   /** On a slow machine the last requests time out with 503, and are retried as it asks. */
@@ -99,7 +99,7 @@ test("[C17] what is deleted, or read as a premise that did not move, does not co
   expect(await app.sql("select 1 from holdfast.record where id like 'gone%'")).toEqual([]);
 });
 
-test("[C17] a bulk in slices answers as in one piece: what builds on a refused commit is blocked, and a resent one is replayed", async () => {
+test("[C17] [C25] a bulk in slices answers as in one piece: what builds on a refused commit is blocked, and a resent one is replayed", async () => {
   await fill("slice", 12);
   const commits = [
     { clientTxId: "slice-a", operations: [update("slice0", "a")] },

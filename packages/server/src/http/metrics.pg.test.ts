@@ -118,7 +118,7 @@ test("[O11] the webhook metrics cover all processes; if the database does not an
   expect(await read(askAnother)).not.toHaveProperty(failures);
 });
 
-test("[O11] without a token, and unless programs of this machine may, it is off", async () => {
+test("[O11] [O37] without a token, and unless programs of this machine may, it is off", async () => {
   const { call: ask } = await app.another({ metricsLoopback: false });
   for (const token of [null, keys.live, ADMIN]) {
     const { status, body } = await ask("GET", "/metrics", { token });
@@ -128,7 +128,7 @@ test("[O11] without a token, and unless programs of this machine may, it is off"
   }
 });
 
-test("[O11] without a token of its own it is shown to this machine alone, and not through a proxy", async () => {
+test("[O11] [O37] without a token of its own it is shown to this machine alone, and not through a proxy", async () => {
   for (const path of ["/metrics", "/api/metrics"]) {
     expect((await call("GET", path, { token: null })).status).toBe(200);
     expect((await call("HEAD", path, { token: null })).status).toBe(200);
@@ -154,7 +154,7 @@ test.runIf(outer)("[O11] nor over another address of this machine", async () => 
   expect(await status(outer?.address ?? "")).toBe(401);
 });
 
-test("[O11] with a metrics token set, only requests with that token may read the metrics", async () => {
+test("[O11] [O37] with a metrics token set, only requests with that token may read the metrics", async () => {
   const metricsToken = "metrics_token_of_the_tests";
   const { call: ask } = await app.another({ metricsToken, limits: { rateFailedAuth: 3 } });
   const answer = async (token: string | null, headers = {}) => {

@@ -68,7 +68,7 @@ async function renamed() {
 
 const idOf = (answer: { body: Readonly<Record<string, unknown>> }) => String(answer.body.id);
 
-describe("[M30] [M32] after a rename, a page with the older schema", () => {
+describe("[M30] [M52] [M51] [M32] [M55] after a rename, a page with the older schema", () => {
   test("reads a record under its own names, and nothing of a field that has one of them now", async () => {
     const { older, newer } = await renamed();
     await newer("PATCH", "/v1/models/slide/a", { data: { title: "Another field", extra: "e" } });
@@ -315,7 +315,7 @@ describe("[M30] [M32] after a rename, a page with the older schema", () => {
   });
 });
 
-test("[M30] rows under other names have another rowsVersion, so that a newer version of an app reads them again", async () => {
+test("[M30] [M53] rows under other names have another rowsVersion, so that a newer version of an app reads them again", async () => {
   const { older, newer, page } = await renamed();
   const versions = async (ask: Ask) => [
     (await ask("GET", "/v1/log")).body.rowsVersion,
@@ -328,7 +328,7 @@ test("[M30] rows under other names have another rowsVersion, so that a newer ver
   expect(await versions(page("1"))).toEqual(own);
 });
 
-test("[M31] a client can say the version, or nothing", async () => {
+test("[M31] [M54] a client can say the version, or nothing", async () => {
   const { page } = await renamed();
   expect((await page("1")("GET", "/v1/models/slide/a")).body.data).toHaveProperty("title");
   for (const said of ["2", "3", "99", undefined, schemaFingerprint(LATEST), "0000000"])

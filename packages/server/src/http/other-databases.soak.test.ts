@@ -22,7 +22,7 @@ const verbose = async (token: string | null) => {
 };
 const samples = async () => (await call("GET", "/metrics", { token: null })).text;
 
-test("[O36] the operator reads which database is away, since when and why; a stranger reads how many; the status stays 200", async () => {
+test("[O36] [O39] [O38] the operator reads which database is away, since when and why; a stranger reads how many; the status stays 200", async () => {
   expect(await verbose(null)).toEqual({
     ...{ object: "health", status: "ready" },
     own: { ok: true, since: expect.stringMatching(/^\d{4}-.*Z$/) },
@@ -88,7 +88,7 @@ test("[O36] the operator reads which database is away, since when and why; a str
   await until(async () => (await verbose(null)).others.serving === 0);
 });
 
-test("[O36] a wrong token is refused, and counts as a failed authentication", async () => {
+test("[O36] [O38] a wrong token is refused, and counts as a failed authentication", async () => {
   const { call: strict } = await app.another({ limits: { rateFailedAuth: 2 } });
   const asked = (token: string) => strict("GET", "/readyz?verbose", { token });
   expect((await asked(app.keys.live)).body.code).toBe("apikey_invalid");

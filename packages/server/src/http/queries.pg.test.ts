@@ -49,7 +49,7 @@ const idsOf = ({ status, body, text }: Answer) => {
   return (body.data as { id: string }[]).map(({ id }) => id).join(" ");
 };
 
-test("[G26] a caller gets the answer that the list by GET gives", async () => {
+test("[G26] [G42] a caller gets the answer that the list by GET gives", async () => {
   const get = await call("GET", `${things}?filter[count][gte]=1&order_by=title:desc&limit=2&state=all`);
   const post = await query({
     ...{ where: { count: { gte: 1 } }, orderBy: [{ field: "title", order: "desc" }], limit: 2, archived: "with" },
@@ -77,7 +77,7 @@ test("[G26] a query asks who wrote a record, when, and at which position", async
     expect(idsOf(await query({ where }))).toBe("");
 });
 
-test("[G26] a token sees what it sees in lists, and is refused where lists refuse it", async () => {
+test("[G26] [G42] a token sees what it sees in lists, and is refused where lists refuse it", async () => {
   const red = await app.capability({ participantId: "a", operations: ["thing.read"], syncGroups: ["team:red"] });
   expect(idsOf(await query({}, red.token))).toBe("t1 t3 t5");
   expect(idsOf(await query({ where: { or: [{ team: "blue" }, { id: "t2" }, { count: 0 }] } }, red.token))).toBe("t1");
@@ -99,7 +99,7 @@ test("[G26] a token sees what it sees in lists, and is refused where lists refus
   expect((await call("POST", "/v1/models/nothing/query", { json: {} })).body.code).toBe("unknown_model");
 });
 
-test("[G35] a caller turns back, by GET and by a query, and a cursor serves both ways", async () => {
+test("[G35] [G44] a caller turns back, by GET and by a query, and a cursor serves both ways", async () => {
   const get = (more: string) => call("GET", `${things}?order_by=title:desc,count${more}`);
   const post = (more: object) =>
     query({
@@ -315,7 +315,7 @@ test("[G34] a query says how many records have which value, of those that its to
   expect(both.body).toMatchObject({ count: 5, has_more: true, counts: [{ count: 2 }, { count: 2 }, { count: 1 }] });
 });
 
-test("[G34] an answer has up to 1 000 values, and says whether there are more", async () => {
+test("[G34] [G43] an answer has up to 1 000 values, and says whether there are more", async () => {
   const operations = Array.from({ length: 100 }, (_, i) => ({
     ...{ action: "create", model: "many", id: `m${i}` },
     data: {

@@ -222,7 +222,7 @@ test("[M14] [O5] a server that stops gives up a push that prepares, and answers 
   expect((await one.ask("GET", "/v1/schema")).body.version).toBe(1);
 });
 
-test("[M14] if two servers get a push at once, one waits for the other", async () => {
+test("[M14] [M39] if two servers get a push at once, one waits for the other", async () => {
   const one = await openTenant();
   const { ask } = one;
   const back = { models: OLD, renames: [{ model: "note", from: "heading", to: "title" }], force: true };
@@ -235,7 +235,7 @@ test("[M14] if two servers get a push at once, one waits for the other", async (
   expect(body.data).toEqual({ id: "n0003", deck: "d3", title: "note 3", rest: "rest 3", size: "s3" });
 });
 
-test("[M14] a push does not wait for ever for another one, and meanwhile keeps no other tenant's waiting", async () => {
+test("[M14] [M39] a push does not wait for ever for another one, and meanwhile keeps no other tenant's waiting", async () => {
   const [one, two, other] = [await openTenant(), await openTenant(), await openTenant()];
   const holder = await app.connect();
   for (const { tenant } of [one, two]) await holder.query("select pg_advisory_lock(4270005, $1)", [tenant]);

@@ -182,7 +182,7 @@ test("[M9] [G7] a snapshot whose rows a push changed between two pages is begun 
   expect((await next()).body.code).toBe("resync_required");
 });
 
-test("[M9] readers receive rowsVersion, so that one that was away notices a push that changed records", async () => {
+test("[M9] [M37] readers receive rowsVersion, so that one that was away notices a push that changed records", async () => {
   const { token, push, ask } = await tenant(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
   const versions = async () => {

@@ -53,7 +53,7 @@ test("[O32] a server that is told to stop answers what has arrived and is not re
   );
 });
 
-test("[O32] 256 busy connections of a process that gets SIGTERM: each request is answered, and the process exits with 0", async () => {
+test("[O32] [O42] 256 busy connections of a process that gets SIGTERM: each request is answered, and the process exits with 0", async () => {
   const { url, child } = await process(256);
   const all = await connections(url, 256);
   for (const connection of all) connection.keepAsking();
@@ -65,7 +65,7 @@ test("[O32] 256 busy connections of a process that gets SIGTERM: each request is
   expect(await exit).toEqual([0, null]);
 });
 
-test("[O32] [H17] while it waits for the last answers, the server refuses new connections, and ends those that ask nothing", async () => {
+test("[O32] [O42] [H17] while it waits for the last answers, the server refuses new connections, and ends those that ask nothing", async () => {
   const { server } = await app.another();
   const holder = await app.hold("lock table holdfast.record in access exclusive mode");
   const [busy, idle, half] = (await connections(server.url, 3)) as [KeptConnection, KeptConnection, KeptConnection];

@@ -25,7 +25,7 @@ test.each([
   ["informational answers", "", "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"],
   ["small pieces", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", "1\r\na\r\n"],
 ])(
-  "[DS93] an endpoint's answer in too many %s is ended, long before its deadline and its bound of bytes",
+  "[DS93] [DS169] an endpoint's answer in too many %s is ended, long before its deadline and its bound of bytes",
   async (what, ...texts) => {
     const { port, isEnded } = await endless(...(texts as [string, string]));
     const sender = createCallSender({ allowPrivate: true, connectMs: 500, requestMs: 600_000 });

@@ -32,7 +32,7 @@ async function tenant() {
 
 const dataOf = ({ entries }: TestStream) => entries.map(({ data }) => data);
 
-test("[M30] a stream of a page with the older schema has its names: what it missed, and what comes", async () => {
+test("[M30] [M51] a stream of a page with the older schema has its names: what it missed, and what comes", async () => {
   const { push, create, stream } = await tenant();
   await create("a", { title: "Before" });
   await push(NEWER, RENAME);
@@ -81,7 +81,7 @@ test("[M35] an entry that is faster than the message of a push is not sent under
   expect(dataOf(older).some((data) => data && "heading" in data)).toBe(false);
 });
 
-test("[M30] conditions on older names follow the records, also after follow", async () => {
+test("[M30] [M52] conditions on older names follow the records, also after follow", async () => {
   const { push, create, stream } = await tenant();
   await push(NEWER, RENAME);
   const where: FollowedRecords = { slide: { title: "x" } };
@@ -95,7 +95,7 @@ test("[M30] conditions on older names follow the records, also after follow", as
   expect(older.entries.map(({ id }) => id)).toEqual(["a", "c"]);
 });
 
-test("[M30] claims on the stream have older names; one on a field that the page does not have is not shown", async () => {
+test("[M30] [M51] claims on the stream have older names; one on a field that the page does not have is not shown", async () => {
   const { push, create, stream, token } = await tenant();
   await create("a", { title: "x" });
   await push(NEWER, RENAME);
@@ -116,7 +116,7 @@ test("[M30] claims on the stream have older names; one on a field that the page 
   expect((await older.next("claims")).claims).toMatchObject([{ field: "title", target: { field: "title" } }]);
 });
 
-test("[M30] the welcome has the rowsVersion of the page's names, as the log has", async () => {
+test("[M30] [M53] the welcome has the rowsVersion of the page's names, as the log has", async () => {
   const { push, stream, token } = await tenant();
   await push(NEWER, RENAME);
   const [older, newer] = [await stream(OLDER), await stream(NEWER)];

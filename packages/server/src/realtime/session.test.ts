@@ -210,7 +210,7 @@ test("[P5] a frame that is answered after the end of its socket enters nothing",
   expect(rooms.broken).toEqual(["deck:a"]);
 });
 
-test("[T20] a new token does not begin a stream whose parts are not all named", async () => {
+test("[T20] [T31] a new token does not begin a stream whose parts are not all named", async () => {
   const { socket, receive } = open();
   await receive({ frame: "hello", token: "a", parts: [{ id: "p", model: "slide" }], more: true });
   await receive({ frame: "auth", token: "a" });

@@ -103,7 +103,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A1] Claiming a record that another participant holds is 409 claim_conflict; with queue: true it is 202 with a position and no expiry time.",
+      "[A1] [A28] Claiming a record that another participant holds is 409 claim_conflict; with queue: true it is 202 with a position and no expiry time.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const held = await granted(t, ann, note);

@@ -47,7 +47,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A11] A list of claims has the holders and then the queue, as data and as claims and queue; a read of the record shows the holders only.",
+      "[A11] [A32] A list of claims has the holders and then the queue, as data and as claims and queue; a read of the record shows the holders only.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const held = await granted(t, ann, note);

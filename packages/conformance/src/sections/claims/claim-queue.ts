@@ -16,7 +16,7 @@ import { check, type SuiteSection } from "../../kit/section.ts";
 export const section: SuiteSection = {
   title: "Claim queue",
   cases: [
-    check("[A1] A waiter that claims again keeps its place: 202.", async (t) => {
+    check("[A1] [A28] A waiter that claims again keeps its place: 202.", async (t) => {
       const [note, ann, bob, eve] = await scene(t, 3);
       await granted(t, ann, note);
       const first = await queued(t, bob, note);

@@ -57,7 +57,7 @@ export const section: SuiteSection = {
       );
     }),
     check(
-      "[A17] A participant gets a claim frame when one of its own claims is granted, renewed, moved in the queue or ended; other participants do not.",
+      "[A17] [A33] A participant gets a claim frame when one of its own claims is granted, renewed, moved in the queue or ended; other participants do not.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const [own, others] = [await t.connect({ token: eve.token }), await t.connect({ token: ann.token })];

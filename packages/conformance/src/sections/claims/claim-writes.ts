@@ -62,7 +62,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A3] [A11] A claim on a field refuses writes of that field and of the record as a whole, and no others.",
+      "[A3] [A11] [A29] A claim on a field refuses writes of that field and of the record as a whole, and no others.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann, note, { field: "title" });
@@ -74,7 +74,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A11] [C13] A write that names a claim is 409 claim_lost with the holders, unless the writer holds that claim on that record.",
+      "[A11] [A31] [A30] [C13] A write that names a claim is 409 claim_lost with the holders, unless the writer holds that claim on that record.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const other = await t.note({ deckId: note.deckId });
@@ -89,7 +89,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A11] A claim conflict in a batch or a bulk names the operation and the holders, and nothing of that commit is written.",
+      "[A11] [A31] A claim conflict in a batch or a bulk names the operation and the holders, and nothing of that commit is written.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann, note);

@@ -38,7 +38,7 @@ export const section: SuiteSection = {
       });
       t.answered(await t.get(path), 200, { data: { order: 12, tags: ["b", "c"] } });
     }),
-    check("[C19] A value conflicts with a change of the same field.", async (t) => {
+    check("[C19] [C27] A value conflicts with a change of the same field.", async (t) => {
       const { path, at } = await t.note({ order: 1 });
       t.answered(await t.patch(path, { changes: { order: { increment: 1 } } }), 200);
       t.refused(await t.patch(path, { data: { order: 7 }, readAt: at }), "stale_context");
@@ -74,7 +74,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       WRONG.map((wrong) => wrong[0]),
-      (what) => `[C19] A change ${what} is refused.`,
+      (what) => `[C19] [C29] A change ${what} is refused.`,
       async (t, what) => {
         const [, changes, code, param] = WRONG.find((wrong) => wrong[0] === what) as (typeof WRONG)[number];
         const { path, id } = await t.note();
@@ -92,7 +92,7 @@ export const section: SuiteSection = {
       t.answered(create, 400, { code: "unknown_field", param: "operations[0].changes" });
       t.answered(await t.post(notes, { id: t.id(), data: {}, changes }), 400, { type: "validation_error" });
     }),
-    check("[C19] A sum that is no number of the field's is refused, and nothing is written.", async (t) => {
+    check("[C19] [C29] A sum that is no number of the field's is refused, and nothing is written.", async (t) => {
       const most = 9_007_199_254_740_991;
       const greatest = Number.MAX_VALUE;
       const { path } = await t.note({ count: most, order: -greatest });
@@ -102,24 +102,27 @@ export const section: SuiteSection = {
       t.answered(below, 400, { code: "invalid_value", param: "changes.order" });
       t.answered(await t.get(path), 200, { data: { count: most, order: -greatest, title: "one" } });
     }),
-    check("[C19] A change has up to 1 000 texts, numbers or booleans to add, and as many to remove.", async (t) => {
-      const { path } = await t.note();
-      const items = Array.from({ length: 1_000 }, (_, at) => at);
-      t.answered(await t.patch(path, { changes: { tags: { add: items, remove: items } } }), 200);
-      for (const add of [[...items, 1_000], [null], [{}], [[]], "a"]) {
-        const answer = await t.patch(path, { changes: { tags: { add } } });
-        t.answered(answer, 400, { type: "validation_error" });
-      }
-      for (const change of [
-        { increment: "1" },
-        { increment: null },
-        { increment: 1, add: ["a"] },
-        { other: 1 },
-        1,
-        null,
-      ])
-        t.answered(await t.patch(path, { changes: { order: change } }), 400, { type: "validation_error" });
-    }),
+    check(
+      "[C19] [C30] A change has up to 1 000 texts, numbers or booleans to add, and as many to remove.",
+      async (t) => {
+        const { path } = await t.note();
+        const items = Array.from({ length: 1_000 }, (_, at) => at);
+        t.answered(await t.patch(path, { changes: { tags: { add: items, remove: items } } }), 200);
+        for (const add of [[...items, 1_000], [null], [{}], [[]], "a"]) {
+          const answer = await t.patch(path, { changes: { tags: { add } } });
+          t.answered(answer, 400, { type: "validation_error" });
+        }
+        for (const change of [
+          { increment: "1" },
+          { increment: null },
+          { increment: 1, add: ["a"] },
+          { other: 1 },
+          1,
+          null,
+        ])
+          t.answered(await t.patch(path, { changes: { order: change } }), 400, { type: "validation_error" });
+      },
+    ),
     check("[C5] [C19] A change of a missing record writes nothing.", async (t) => {
       const id = t.id();
       const answer = await t.patch(`${notes}/${id}`, { changes: { order: { increment: 1 } } });

@@ -47,7 +47,7 @@ export const section: SuiteSection = {
         data: [{ httpStatus: 200 }, { httpStatus: 409, code: "other_log" }, { httpStatus: 200 }],
       });
     }),
-    check("[C18] A used key gets its first answer, whatever log the write names.", async (t) => {
+    check("[C18] [C26] A used key gets its first answer, whatever log the write names.", async (t) => {
       const { own, other, update } = await scene(t);
       const [operations, key] = [[update()], t.id()];
       const first = t.answered(await t.commit(operations, { logId: own }, { key }), 200);
@@ -57,7 +57,7 @@ export const section: SuiteSection = {
       }
     }),
     check(
-      "[C18] A batch of operations with used keys is confirmed, whatever log it names; with a new operation it is 409 other_log.",
+      "[C18] [C26] A batch of operations with used keys is confirmed, whatever log it names; with a new operation it is 409 other_log.",
       async (t) => {
         const { other: logId } = await scene(t);
         const create = () => ({ action: "create", model: NOTE, id: t.id(), data: {}, idempotencyKey: t.id() });

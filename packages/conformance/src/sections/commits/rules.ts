@@ -73,7 +73,7 @@ export const section: SuiteSection = {
       broken(t, key, "transitions", /^operations\[1\]\.data\.state$/);
     }),
     check(
-      "[M20] A field is changed only by whom writableBy names: the creator, a group, else a secret key.",
+      "[M20] [M42] [C31] A field is changed only by whom writableBy names: the creator, a group, else a secret key.",
       async (t) => {
         const { creator, other, create } = await agents(t);
         const { path } = await create(RULED, { own: "a", votes: 1 });
@@ -101,24 +101,27 @@ export const section: SuiteSection = {
       const { path: owned } = await create(OWNED, { title: "a" });
       t.answered(await t.patch(owned, { data: { title: "b" } }, { token: other }), 200, { status: "confirmed" });
     }),
-    check("[M20] A record whose model has writableBy is written only by those that it names.", async (t) => {
-      const { creator, other, create } = await agents(t);
-      const { path, id } = await create(OWNED, { title: "a" });
-      const token = other;
-      broken(t, await t.patch(path, { data: { title: "b" } }, { token }), "writableBy", /^id$/);
-      broken(t, await t.remove(path, { token }), "writableBy", /^id$/);
-      broken(t, await t.post(`${path}/archive`, undefined, { token }), "writableBy", /^id$/);
-      broken(
-        t,
-        await t.commit([{ action: "delete", model: OWNED, id }], {}, { token }),
-        "writableBy",
-        /^operations\[0\]\.id$/,
-      );
-      t.answered(await t.patch(path, { data: { title: "a" } }, { token }), 200, { status: "confirmed" });
-      t.answered(await t.patch(path, { data: { title: "c" } }, { token: creator }), 200, { status: "confirmed" });
-      t.answered(await t.post(`${path}/archive`, undefined, { token: creator }), 200, { status: "confirmed" });
-      t.answered(await t.remove(path), 200, { status: "confirmed" });
-    }),
+    check(
+      "[M20] [M42] [C31] A record whose model has writableBy is written only by those that it names.",
+      async (t) => {
+        const { creator, other, create } = await agents(t);
+        const { path, id } = await create(OWNED, { title: "a" });
+        const token = other;
+        broken(t, await t.patch(path, { data: { title: "b" } }, { token }), "writableBy", /^id$/);
+        broken(t, await t.remove(path, { token }), "writableBy", /^id$/);
+        broken(t, await t.post(`${path}/archive`, undefined, { token }), "writableBy", /^id$/);
+        broken(
+          t,
+          await t.commit([{ action: "delete", model: OWNED, id }], {}, { token }),
+          "writableBy",
+          /^operations\[0\]\.id$/,
+        );
+        t.answered(await t.patch(path, { data: { title: "a" } }, { token }), 200, { status: "confirmed" });
+        t.answered(await t.patch(path, { data: { title: "c" } }, { token: creator }), 200, { status: "confirmed" });
+        t.answered(await t.post(`${path}/archive`, undefined, { token: creator }), 200, { status: "confirmed" });
+        t.answered(await t.remove(path), 200, { status: "confirmed" });
+      },
+    ),
     check("[C21] A create gets its writer and the time of its commit where the defaults say so.", async (t) => {
       const { creator: token, create, deckId } = await agents(t);
       const { path, id } = await create(RULED, { slug: "a" });

@@ -55,20 +55,23 @@ export const section: SuiteSection = {
       t.refused(await t.get("/v1/datasources/ds_none"), "datasource_not_found");
       t.refused(await t.remove("/v1/datasources/ds_none"), "datasource_not_found");
     }),
-    check("[DS20] A connection string that cannot be used is refused, and no datasource is left.", async (t) => {
-      const before = idsOf(await t.get("/v1/datasources"));
-      t.refused(await t.post("/v1/datasources", {}), "missing_field");
-      const register = (connectionString: string) =>
-        t.post("/v1/datasources", { connection: "direct", connectionString });
-      for (const text of [
-        "x",
-        "mysql://a:b@db.example/c",
-        `${ADDRESS}?sslrootcert=/etc/passwd`,
-        "postgres://db.example/c",
-      ])
-        t.refused(await register(text), "invalid_url");
-      t.is(idsOf(await t.get("/v1/datasources")), before, "ids");
-    }),
+    check(
+      "[DS20] [DS141] A connection string that cannot be used is refused, and no datasource is left.",
+      async (t) => {
+        const before = idsOf(await t.get("/v1/datasources"));
+        t.refused(await t.post("/v1/datasources", {}), "missing_field");
+        const register = (connectionString: string) =>
+          t.post("/v1/datasources", { connection: "direct", connectionString });
+        for (const text of [
+          "x",
+          "mysql://a:b@db.example/c",
+          `${ADDRESS}?sslrootcert=/etc/passwd`,
+          "postgres://db.example/c",
+        ])
+          t.refused(await register(text), "invalid_url");
+        t.is(idsOf(await t.get("/v1/datasources")), before, "ids");
+      },
+    ),
     check("[G14] [K10] Only a secret key lists them: a scoped token is 403 secret_key_required.", async (t) => {
       const { token } = await t.capability({ wideScope: true });
       t.refused(await t.get("/v1/datasources", { token }), "secret_key_required");

@@ -187,7 +187,7 @@ export const section: SuiteSection = {
       );
       t.is(idsOf(await t.get(`${notes}?${idsQuery}&order_by=createdAt`)), ids, "ids by createdAt");
     }),
-    check("[G18] Lists are sorted and filtered by createdBy and updatedBy, as by text.", async (t) => {
+    check("[G18] [G40] Lists are sorted and filtered by createdBy and updatedBy, as by text.", async (t) => {
       const { idsQuery, ids } = await deckOf(t, {}, {});
       const [first] = ids as [string];
       const { createdBy } = (await t.get(`${notes}/${first}`)).body;

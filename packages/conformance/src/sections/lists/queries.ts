@@ -315,7 +315,7 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("[G26] A query answers what the list by GET answers.", async (t) => {
+    check("[G26] [G42] A query answers what the list by GET answers.", async (t) => {
       const { deckId, within } = await five(t);
       const query = within({ where: { order: { gte: 2 } }, orderBy: ["order", "title"], limit: 2 });
       const posted = t.answered(await t.post(`${notes}/query`, query), 200, { object: "list", has_more: true });
@@ -414,7 +414,7 @@ export const section: SuiteSection = {
       const latestFirst = ["$archivedAt", { field: "id", order: "desc" }];
       t.is(await withAll({ orderBy: latestFirst }), [1, 4, 3, 2, 0], "the records by when they were archived");
     }),
-    check("[G26] A token sees its groups' records in a query, and no model that it may not read.", async (t) => {
+    check("[G26] [G42] A token sees its groups' records in a query, and no model that it may not read.", async (t) => {
       const { deckId, ids } = await five(t);
       await five(t);
       const { token } = await t.capability({

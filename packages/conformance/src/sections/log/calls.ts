@@ -26,7 +26,7 @@ const REFUSED: readonly (readonly [what: string, frame: object, status: number, 
 export const section: SuiteSection = {
   title: "Calls on the stream",
   cases: [
-    check("[T19] welcome says how many calls may wait for their answers.", async (t) => {
+    check("[T19] [T33] welcome says how many calls may wait for their answers.", async (t) => {
       const stream = await t.stream();
       stream.send({ frame: "hello", token: t.environment.key });
       t.fits(await stream.next("welcome"), { calls: 8 }, "welcome");
@@ -57,7 +57,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       REFUSED,
-      ([what]) => `[T19] A call with ${what} is refused by its number, and the stream goes on.`,
+      ([what]) => `[T19] [T34] A call with ${what} is refused by its number, and the stream goes on.`,
       async (t, [, frame, status, code]) => {
         const stream = await t.connect();
         stream.send({ frame: "call", n: 7, ...frame });
@@ -66,7 +66,7 @@ export const section: SuiteSection = {
         t.fits(await stream.next("answer", { n: 8 }), { status: 200 }, "the next answer");
       },
     ),
-    check("[T19] A call before welcome is refused by its number, and a hello still works.", async (t) => {
+    check("[T19] [T34] A call before welcome is refused by its number, and a hello still works.", async (t) => {
       const stream = await t.stream();
       stream.send({ frame: "call", n: 1, name: "listOwnClaims" });
       t.fits(await stream.next("answer", { n: 1 }), { status: 400, body: { code: "invalid_frame" } }, "the answer");
@@ -74,7 +74,7 @@ export const section: SuiteSection = {
       await stream.next("welcome");
     }),
     check(
-      "[T19] The ninth call that waits for its answer is 429, a number in use is 400, and the others are answered.",
+      "[T19] [T34] [T33] The ninth call that waits for its answer is 429, a number in use is 400, and the others are answered.",
       async (t) => {
         const stream = await t.connect();
         for (const n of [1, 2, 3, 4, 5, 6, 7, 8, 9, 1])

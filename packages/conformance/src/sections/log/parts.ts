@@ -41,14 +41,17 @@ const REFUSED: readonly (readonly [what: string, part: object, code: string])[] 
 export const section: SuiteSection = {
   title: "Parts on the stream",
   cases: [
-    check("[T20] welcome says how many parts there can be, and all models that the token may read.", async (t) => {
-      const stream = await t.stream();
-      stream.send({ frame: "hello", token: t.environment.key, parts: [] });
-      const { body: schema } = t.answered(await t.get("/v1/schema"), 200);
-      const { models, parts } = await stream.next("welcome");
-      t.is(parts, 500, "the most parts");
-      t.is([...(models as string[])].sort(), Object.keys(schema.models as object).sort(), "the models");
-    }),
+    check(
+      "[T20] [T32] welcome says how many parts there can be, and all models that the token may read.",
+      async (t) => {
+        const stream = await t.stream();
+        stream.send({ frame: "hello", token: t.environment.key, parts: [] });
+        const { body: schema } = t.answered(await t.get("/v1/schema"), 200);
+        const { models, parts } = await stream.next("welcome");
+        t.is(parts, 500, "the most parts");
+        t.is([...(models as string[])].sort(), Object.keys(schema.models as object).sort(), "the models");
+      },
+    ),
     check("[T20] With parts, a client gets what concerns them, and nothing else.", async (t) => {
       const [mine, theirs] = [t.id(), t.id()];
       const stream = await t.connect({ parts: [ofTitle("mine", mine)] });
@@ -73,23 +76,26 @@ export const section: SuiteSection = {
       await stream.reaches(note.at);
       t.is(heardOf(stream, note), [note.at], "the positions that arrived");
     }),
-    check("[T20] After a hello with `more`, the stream begins once the rest of the parts is named.", async (t) => {
-      const names = [t.id(), t.id(), t.id()] as const;
-      const start = await t.note();
-      const early = await Promise.all(names.map((name) => t.note(titled(name))));
-      const [first, second, third] = names.map((name, n) => ofTitle(`p${n}`, name));
-      const stream = await t.connect({ since: start.at, parts: [first], more: true });
-      const late = await t.note(titled(names[2]));
-      stream.send({ frame: "subscribe", parts: [second], more: true });
-      stream.send({ frame: "subscribe", parts: [third, ofTitle("p0", t.id())] });
-      await stream.next("refused", { id: "p0" });
-      await stream.reaches(late.at);
-      const all = [...early, late].map(({ at }) => at).sort((a, b) => a - b);
-      t.is(heardOf(stream, ...early, late), all, "the positions that arrived");
-      t.is(stream.faults, [], "gaps and overlaps");
-    }),
     check(
-      "[T20] Until the last of the parts is named, other frames are answered, and nothing of the log is sent.",
+      "[T20] [T31] After a hello with `more`, the stream begins once the rest of the parts is named.",
+      async (t) => {
+        const names = [t.id(), t.id(), t.id()] as const;
+        const start = await t.note();
+        const early = await Promise.all(names.map((name) => t.note(titled(name))));
+        const [first, second, third] = names.map((name, n) => ofTitle(`p${n}`, name));
+        const stream = await t.connect({ since: start.at, parts: [first], more: true });
+        const late = await t.note(titled(names[2]));
+        stream.send({ frame: "subscribe", parts: [second], more: true });
+        stream.send({ frame: "subscribe", parts: [third, ofTitle("p0", t.id())] });
+        await stream.next("refused", { id: "p0" });
+        await stream.reaches(late.at);
+        const all = [...early, late].map(({ at }) => at).sort((a, b) => a - b);
+        t.is(heardOf(stream, ...early, late), all, "the positions that arrived");
+        t.is(stream.faults, [], "gaps and overlaps");
+      },
+    ),
+    check(
+      "[T20] [T31] Until the last of the parts is named, other frames are answered, and nothing of the log is sent.",
       async (t) => {
         const name = t.id();
         const start = await t.note();
@@ -105,7 +111,7 @@ export const section: SuiteSection = {
         t.is(heardOf(stream, note), [note.at], "the positions that arrived");
       },
     ),
-    check("[T20] A part comes on the open stream: from its position on, its entries arrive.", async (t) => {
+    check("[T20] [T27] [T26] A part comes on the open stream: from its position on, its entries arrive.", async (t) => {
       const [first, second] = [t.id(), t.id()];
       const stream = await t.connect({ parts: [ofTitle("first", first)] });
       const before = await t.note(titled(second));
@@ -118,7 +124,7 @@ export const section: SuiteSection = {
       t.is(heardOf(stream, before, one, two), [one.at, two.at], "the positions that arrived");
       t.is(stream.faults, [], "gaps and overlaps");
     }),
-    check("[T20] A part leaves on the open stream, and its entries arrive no more.", async (t) => {
+    check("[T20] [T30] [T29] A part leaves on the open stream, and its entries arrive no more.", async (t) => {
       const [first, second] = [t.id(), t.id()];
       const stream = await t.connect({ parts: [ofTitle("first", first), ofTitle("second", second)] });
       stream.send({ frame: "unsubscribe", ids: ["second"] });
@@ -130,7 +136,7 @@ export const section: SuiteSection = {
       stream.send({ frame: "subscribe", parts: [ofTitle("second", second)] });
       t.fits(await stream.next("subscribed", { id: "second" }), { read: true }, "the part that comes again");
     }),
-    check("[T20] A part that is behind the stream is told what it has missed.", async (t) => {
+    check("[T20] [T27] A part that is behind the stream is told what it has missed.", async (t) => {
       const [first, second] = [t.id(), t.id()];
       const since = await t.head();
       const stream = await t.connect({ parts: [ofTitle("first", first)] });
@@ -147,34 +153,37 @@ export const section: SuiteSection = {
         "their positions",
       );
     }),
-    check("[T20] The parts of a hello have positions of their own, and one round trip serves all.", async (t) => {
-      const names = [t.id(), t.id(), t.id()] as const;
-      const early = await t.head();
-      const missed = await t.note(titled(names[1]));
-      const since = await t.head();
-      const late = await t.note(titled(names[0]));
-      const stream = await t.connect({
-        since,
-        parts: [
-          ofTitle("same", names[0]),
-          ofTitle("behind", names[1], { since: early }),
-          ofTitle("new", names[2], { since: null }),
-        ],
-      });
-      t.fits(await stream.next("subscribed", { id: "behind" }), { position: since, read: false }, "the part behind");
-      t.fits(await stream.next("subscribed", { id: "new" }), { position: since, read: true }, "the new part");
-      const told = await missedOf(stream, "behind", since);
-      t.is(positionsOf(told.filter(({ id }) => id === missed.id)), [missed.at], "what the part behind has missed");
-      await stream.reaches(late.at);
-      t.is(heardOf(stream, missed, late), [late.at], "what came after");
-      t.that(
-        !stream.frames.some(({ frame, id }) => frame === "subscribed" && id === "same"),
-        "no frame about the part that is where the stream is",
-      );
-    }),
+    check(
+      "[T20] [T27] [T26] The parts of a hello have positions of their own, and one round trip serves all.",
+      async (t) => {
+        const names = [t.id(), t.id(), t.id()] as const;
+        const early = await t.head();
+        const missed = await t.note(titled(names[1]));
+        const since = await t.head();
+        const late = await t.note(titled(names[0]));
+        const stream = await t.connect({
+          since,
+          parts: [
+            ofTitle("same", names[0]),
+            ofTitle("behind", names[1], { since: early }),
+            ofTitle("new", names[2], { since: null }),
+          ],
+        });
+        t.fits(await stream.next("subscribed", { id: "behind" }), { position: since, read: false }, "the part behind");
+        t.fits(await stream.next("subscribed", { id: "new" }), { position: since, read: true }, "the new part");
+        const told = await missedOf(stream, "behind", since);
+        t.is(positionsOf(told.filter(({ id }) => id === missed.id)), [missed.at], "what the part behind has missed");
+        await stream.reaches(late.at);
+        t.is(heardOf(stream, missed, late), [late.at], "what came after");
+        t.that(
+          !stream.frames.some(({ frame, id }) => frame === "subscribed" && id === "same"),
+          "no frame about the part that is where the stream is",
+        );
+      },
+    ),
     ...checkEach(
       REFUSED,
-      ([what]) => `[T20] A part with ${what} is refused by its id: the others are followed.`,
+      ([what]) => `[T20] [T30] [T28] A part with ${what} is refused by its id: the others are followed.`,
       async (t, [, part, code]) => {
         const title = t.id();
         const stream = await t.connect({ parts: [{ id: "bad", ...part }, ofTitle("good", title)] });
@@ -190,7 +199,7 @@ export const section: SuiteSection = {
         t.is(heardOf(stream, note), [note.at], "the positions that arrived");
       },
     ),
-    check("[T20] An id that is followed already, and one that is not, are refused by their ids.", async (t) => {
+    check("[T20] [T28] An id that is followed already, and one that is not, are refused by their ids.", async (t) => {
       const title = t.id();
       const stream = await t.connect({ parts: [ofTitle("one", title)] });
       stream.send({ frame: "subscribe", parts: [ofTitle("one", t.id())] });
@@ -210,7 +219,7 @@ export const section: SuiteSection = {
       await stream.reaches(note.at);
       t.is(heardOf(stream, note), [], "the positions that arrived");
     }),
-    check("[T20] The part beyond 500 is refused by its id, and the others are followed.", async (t) => {
+    check("[T20] [T28] The part beyond 500 is refused by its id, and the others are followed.", async (t) => {
       const parts = tooMany(t);
       const stream = await t.connect({ parts: parts.slice(0, 20) });
       for (let from = 20; from < parts.length; from += 100)
@@ -220,7 +229,7 @@ export const section: SuiteSection = {
       await stream.reaches(note.at);
       t.is(heardOf(stream, note), [note.at], "the positions that arrived");
     }),
-    check("[T20] Conditions beyond 64 KiB are refused by the part's id.", async (t) => {
+    check("[T20] [T28] Conditions beyond 64 KiB are refused by the part's id.", async (t) => {
       const long = {
         order: { in: Array.from({ length: 100 }, (_, n) => n + 0.123_456_789) },
         title: "x".repeat(20_000),
@@ -230,7 +239,7 @@ export const section: SuiteSection = {
         stream.send({ frame: "subscribe", parts: [{ id, model: NOTE, where: long }] });
       t.fits(await stream.next("refused"), { id: "d", code: "invalid_value", param: "where" }, "refused");
     }),
-    check("[T20] A part of a model that the token may not read is refused by its id.", async (t) => {
+    check("[T20] [T28] A part of a model that the token may not read is refused by its id.", async (t) => {
       const { token } = await t.capability({
         participantId: t.id(),
         operations: [`${NOTE}.read`],

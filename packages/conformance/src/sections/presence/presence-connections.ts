@@ -7,7 +7,7 @@ export const section: SuiteSection = {
   title: "Presence and connections",
   cases: [
     check(
-      "[P4] A socket that sends hello as another participant leaves its rooms, and can enter them as the new participant.",
+      "[P4] [P11] A socket that sends hello as another participant leaves its rooms, and can enter them as the new participant.",
       async (t) => {
         const { group: room } = t.deck();
         const [bob, ann] = [await enter(t, room, {}), await enter(t, room, {})];

@@ -51,7 +51,7 @@ export const section: SuiteSection = {
       }
     }),
     check(
-      "[P4] After auth with a narrower scope, the socket leaves the rooms outside it at once and stays in the others.",
+      "[P4] [P11] After auth with a narrower scope, the socket leaves the rooms outside it at once and stays in the others.",
       async (t) => {
         const [kept, lost] = [t.deck().group, t.deck().group];
         const [bob, carl] = [await enter(t, kept, {}), await enter(t, lost, {})];

@@ -35,19 +35,22 @@ async function opened(t: Kit, model: (name: string) => ModelShape) {
 export const section: SuiteSection = {
   title: "Unique fields and checked references",
   cases: [
-    check("[M24] A value that another record has is 409 not_unique, with the fields and that record.", async (t) => {
-      const { create, update, remove, commit, path, token, tenant } = await opened(t, () => UNIQUE);
-      const [a, b] = [t.id(), t.id()];
-      t.answered(await commit(create(a, { email: "x" })), 200, { status: "confirmed" });
-      const refused = await t.post(path, { id: b, data: { email: "x" } }, { token });
-      t.refused(refused, "not_unique", { param: "data.email" });
-      t.answered(refused, 409, { fields: ["email"], records: [{ model: tenant.name, id: a }] });
-      t.answered(await t.post(`${path}/${a}/archive`, {}, { token }), 200);
-      t.refused(await commit(create(b, { email: "x" })), "not_unique");
-      t.answered(await commit(remove(a), create(b, { email: "x" })), 200, { status: "confirmed" });
-      t.answered(await commit(update(b, { email: "x", title: "same" })), 200, { status: "confirmed" });
-    }),
-    check("[M24] Fields count together; null and absent values never collide.", async (t) => {
+    check(
+      "[M24] [M44] A value that another record has is 409 not_unique, with the fields and that record.",
+      async (t) => {
+        const { create, update, remove, commit, path, token, tenant } = await opened(t, () => UNIQUE);
+        const [a, b] = [t.id(), t.id()];
+        t.answered(await commit(create(a, { email: "x" })), 200, { status: "confirmed" });
+        const refused = await t.post(path, { id: b, data: { email: "x" } }, { token });
+        t.refused(refused, "not_unique", { param: "data.email" });
+        t.answered(refused, 409, { fields: ["email"], records: [{ model: tenant.name, id: a }] });
+        t.answered(await t.post(`${path}/${a}/archive`, {}, { token }), 200);
+        t.refused(await commit(create(b, { email: "x" })), "not_unique");
+        t.answered(await commit(remove(a), create(b, { email: "x" })), 200, { status: "confirmed" });
+        t.answered(await commit(update(b, { email: "x", title: "same" })), 200, { status: "confirmed" });
+      },
+    ),
+    check("[M24] [M45] Fields count together; null and absent values never collide.", async (t) => {
       const { create, update, commit } = await opened(t, () => UNIQUE);
       const [a, b, c, d] = [t.id(), t.id(), t.id(), t.id()];
       t.answered(await commit(create(a, { area: "1", slug: "s" }), create(b, { area: "2", slug: "s" })), 200);
@@ -96,40 +99,43 @@ export const section: SuiteSection = {
       t.answered(await commit(update(a, { title: "x" })), 200, { status: "confirmed" });
       t.refused(await commit(create(t.id(), { parent: b })), "invalid_reference");
     }),
-    check("[M28] cascade and setNull act in the commit of the delete, with an entry for each record.", async (t) => {
-      const { create, remove, commit, data, token, path } = await opened(t, (references) =>
-        shape({
-          parent: { ...text, references, onDelete: "cascade" },
-          friend: { ...text, references, onDelete: "setNull" },
-          friends: { type: "array", items: "string", references, onDelete: "setNull" },
-        }),
-      );
-      const [root, child, leaf, other] = [t.id(), t.id(), t.id(), t.id()];
-      t.answered(
-        await commit(
-          create(root, {}),
-          create(child, { parent: root }),
-          create(leaf, { parent: child }),
-          create(other, { friend: leaf, friends: [leaf, other] }),
-        ),
-        200,
-      );
-      const before = await t.head({ token });
-      const { body } = t.answered(await commit(remove(root)), 200, { status: "confirmed" });
-      const entries = await t.entries(before, undefined, { token });
-      t.is(
-        entries.map(({ verb, id }) => `${verb} ${id}`),
-        [`deleted ${root}`, `deleted ${child}`, `deleted ${leaf}`, `updated ${other}`],
-        "the entries",
-      );
-      t.is([...new Set(entries.map(({ clientTxId }) => clientTxId))], [body.clientTxId], "their commit");
-      t.refused(await t.get(`${path}/${leaf}`, { token }), "record_not_found");
-      const left = await data(other);
-      t.is([left.friend, left.friends], [null, [other]], "what is left of the references");
-      const history = entriesOf(t.answered(await t.get(`${path}/${child}/history`, { token }), 200));
-      t.is(history.length, 2, "the entries of the child");
-    }),
-    check("[M28] restrict is 409 still_referenced, unless the commit removes the reference.", async (t) => {
+    check(
+      "[M28] [M47] cascade and setNull act in the commit of the delete, with an entry for each record.",
+      async (t) => {
+        const { create, remove, commit, data, token, path } = await opened(t, (references) =>
+          shape({
+            parent: { ...text, references, onDelete: "cascade" },
+            friend: { ...text, references, onDelete: "setNull" },
+            friends: { type: "array", items: "string", references, onDelete: "setNull" },
+          }),
+        );
+        const [root, child, leaf, other] = [t.id(), t.id(), t.id(), t.id()];
+        t.answered(
+          await commit(
+            create(root, {}),
+            create(child, { parent: root }),
+            create(leaf, { parent: child }),
+            create(other, { friend: leaf, friends: [leaf, other] }),
+          ),
+          200,
+        );
+        const before = await t.head({ token });
+        const { body } = t.answered(await commit(remove(root)), 200, { status: "confirmed" });
+        const entries = await t.entries(before, undefined, { token });
+        t.is(
+          entries.map(({ verb, id }) => `${verb} ${id}`),
+          [`deleted ${root}`, `deleted ${child}`, `deleted ${leaf}`, `updated ${other}`],
+          "the entries",
+        );
+        t.is([...new Set(entries.map(({ clientTxId }) => clientTxId))], [body.clientTxId], "their commit");
+        t.refused(await t.get(`${path}/${leaf}`, { token }), "record_not_found");
+        const left = await data(other);
+        t.is([left.friend, left.friends], [null, [other]], "what is left of the references");
+        const history = entriesOf(t.answered(await t.get(`${path}/${child}/history`, { token }), 200));
+        t.is(history.length, 2, "the entries of the child");
+      },
+    ),
+    check("[M28] [M48] restrict is 409 still_referenced, unless the commit removes the reference.", async (t) => {
       const { create, update, remove, commit, tenant } = await opened(t, (references) =>
         shape({ parent: { ...text, references, onDelete: "restrict" } }),
       );

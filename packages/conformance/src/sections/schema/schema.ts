@@ -180,42 +180,45 @@ export const section: SuiteSection = {
       });
       t.answered(await t.patch(path, { data: { n: 2 }, readAt: at }, { token }), 200, { status: "confirmed" });
     }),
-    check("[M15] Rules of a field refuse what breaks them, from the next write on: 400 rule_broken.", async (t) => {
-      const tenant = await schemaTenant(t);
-      const rules = fields({
-        title: { type: "string", minLength: 2, maxLength: 4 },
-        tags: { type: "array", maxLength: 2 },
-        codes: { type: "array", items: "integer" },
-        rating: { type: "integer", min: 1, max: 5 },
-        slug: { type: "string", readonlyAfterCreate: true },
-      });
-      t.answered(await tenant.push(fields({ ...rules.fields, title: text })), 201);
-      const before = await tenant.create({ title: "longer than four", slug: "s" });
-      t.answered(await tenant.push(rules), 201);
-      const { token, path } = tenant;
-      const refused = async (data: object, field: string, rule: string) => {
-        const answer = await t.post(path, { id: t.id(), data }, { token });
-        t.refused(answer, "rule_broken", { param: new RegExp(`^data\\.${field}$`) });
-        t.is((answer.body as { rule?: unknown }).rule, rule, "the rule");
-      };
-      await refused({ title: "abcde" }, "title", "maxLength");
-      await refused({ title: "a" }, "title", "minLength");
-      await refused({ tags: [1, 2, 3] }, "tags", "maxLength");
-      await refused({ codes: [1, "2"] }, "codes", "items");
-      await refused({ rating: 0 }, "rating", "min");
-      await refused({ rating: 6 }, "rating", "max");
-      const id = t.id();
-      t.answered(
-        await t.post(path, { id, data: { title: "🙂🙂🙂🙂", tags: [], rating: 5, slug: "a" } }, { token }),
-        200,
-      );
-      const patch = (at: string, data: object) => t.patch(at, { data }, { token });
-      t.refused(await patch(`${path}/${id}`, { slug: "b" }), "rule_broken", { param: /^data\.slug$/ });
-      // What was there before a rule stays, and does not keep other fields from being written.
-      t.answered(await patch(before.path, { rating: 3 }), 200);
-      t.is(dataOf(await t.get(before.path, { token })).title, "longer than four", "the older value");
-      t.refused(await patch(before.path, { title: "still longer" }), "rule_broken");
-    }),
+    check(
+      "[M15] [M40] Rules of a field refuse what breaks them, from the next write on: 400 rule_broken.",
+      async (t) => {
+        const tenant = await schemaTenant(t);
+        const rules = fields({
+          title: { type: "string", minLength: 2, maxLength: 4 },
+          tags: { type: "array", maxLength: 2 },
+          codes: { type: "array", items: "integer" },
+          rating: { type: "integer", min: 1, max: 5 },
+          slug: { type: "string", readonlyAfterCreate: true },
+        });
+        t.answered(await tenant.push(fields({ ...rules.fields, title: text })), 201);
+        const before = await tenant.create({ title: "longer than four", slug: "s" });
+        t.answered(await tenant.push(rules), 201);
+        const { token, path } = tenant;
+        const refused = async (data: object, field: string, rule: string) => {
+          const answer = await t.post(path, { id: t.id(), data }, { token });
+          t.refused(answer, "rule_broken", { param: new RegExp(`^data\\.${field}$`) });
+          t.is((answer.body as { rule?: unknown }).rule, rule, "the rule");
+        };
+        await refused({ title: "abcde" }, "title", "maxLength");
+        await refused({ title: "a" }, "title", "minLength");
+        await refused({ tags: [1, 2, 3] }, "tags", "maxLength");
+        await refused({ codes: [1, "2"] }, "codes", "items");
+        await refused({ rating: 0 }, "rating", "min");
+        await refused({ rating: 6 }, "rating", "max");
+        const id = t.id();
+        t.answered(
+          await t.post(path, { id, data: { title: "🙂🙂🙂🙂", tags: [], rating: 5, slug: "a" } }, { token }),
+          200,
+        );
+        const patch = (at: string, data: object) => t.patch(at, { data }, { token });
+        t.refused(await patch(`${path}/${id}`, { slug: "b" }), "rule_broken", { param: /^data\.slug$/ });
+        // What was there before a rule stays, and does not keep other fields from being written.
+        t.answered(await patch(before.path, { rating: 3 }), 200);
+        t.is(dataOf(await t.get(before.path, { token })).title, "longer than four", "the older value");
+        t.refused(await patch(before.path, { title: "still longer" }), "rule_broken");
+      },
+    ),
     check(
       "[M15] Rules that a type cannot have, that exclude each other, or that the default breaks, are 400.",
       async (t) => {

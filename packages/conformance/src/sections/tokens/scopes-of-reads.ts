@@ -42,7 +42,7 @@ export const section: SuiteSection = {
       t.that(!answer.text.includes(secret), "an answer without the record's value");
     }),
     check(
-      "[K6] A model that the token's operations do not name is 403 in reads, lists, the feed and the snapshot.",
+      "[K6] [K16] A model that the token's operations do not name is 403 in reads, lists, the feed and the snapshot.",
       async (t) => {
         const { all } = await reader(t);
         const id = t.id();
@@ -60,7 +60,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[K6] A reader that names models and groups gets those that its token covers, and the answer lists the models.",
+      "[K6] [K16] A reader that names models and groups gets those that its token covers, and the answer lists the models.",
       async (t) => {
         const { before, inside, outside, group, token, all } = await reader(t);
         const models = `model=${WHOLE}&model=${NOTE}&model=confNotPushedYet`;

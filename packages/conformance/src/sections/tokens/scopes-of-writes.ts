@@ -63,7 +63,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[K13] A create without the field that names its group is 400 missing_field, and the error names the field.",
+      "[K13] [K17] A create without the field that names its group is 400 missing_field, and the error names the field.",
       async (t) => {
         const { token } = await agent(t);
         const create = { action: "create", model: NOTE, id: t.id(), data: {} };

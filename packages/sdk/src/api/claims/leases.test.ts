@@ -200,7 +200,7 @@ test("[U5] after sleep no claim is relied on before the server has confirmed it"
   expect(lease.signal.reason).toMatchObject({ code: "claim_lost" });
 });
 
-test("[U8] closing the client releases its claims, leaves claim queues, and leaves no timers", async () => {
+test("[U8] [U21] closing the client releases its claims, leaves claim queues, and leaves no timers", async () => {
   const { client, slides, server, clock, settle } = await start();
   server.claims.acquire("ben", "slide", "s2");
   const lease = await slides.claim("s1");
@@ -216,7 +216,7 @@ test("[U8] closing the client releases its claims, leaves claim queues, and leav
   await expect(slides.claim("s1")).rejects.toMatchObject({ code: "client_closed" });
 });
 
-test("[U8] a server that does not answer delays closing by at most 2 s", async () => {
+test("[U8] [U21] a server that does not answer delays closing by at most 2 s", async () => {
   const { client, slides, connection, clock, settle } = await start();
   await slides.claim("s1");
   connection.replies.push("held back");
@@ -233,7 +233,7 @@ test("[U8] a server that does not answer delays closing by at most 2 s", async (
   expect(clock.waiting).toBe(0);
 });
 
-test("[U8] a page that is hidden releases its claims with a keepalive request", async () => {
+test("[U8] [U22] a page that is hidden releases its claims with a keepalive request", async () => {
   const { slides, server, signals, settle, connection } = await start();
   const lease = await slides.claim("s1");
   signals.hidden();
@@ -243,7 +243,7 @@ test("[U8] a page that is hidden releases its claims with a keepalive request", 
   expect(lease.signal.reason).toMatchObject({ reason: "hidden" });
 });
 
-test("[U8] a hidden page requests its claims when it is shown again", async () => {
+test("[U8] [U22] a hidden page requests its claims when it is shown again", async () => {
   const { slides, server, signals, settle, connection, clock } = await start();
   const lease = await slides.claim("s1");
   const again = lease.lost.then(() => slides.claim("s1"));

@@ -49,7 +49,7 @@ test("[C19] [R38] changes of two people who were both offline all count, and non
   expect([ann.client.conflicts(), ben.client.conflicts()]).toEqual([[], []]);
 });
 
-test("[C19] a change does not conflict with a value that others set meanwhile; a value conflicts with a change", async () => {
+test("[C19] [C27] a change does not conflict with a value that others set meanwhile; a value conflicts with a change", async () => {
   const { ann, mine, theirs, settle, clock } = await open();
   ann.offline();
   const both = mine.update("1", { votes: increment(1) });

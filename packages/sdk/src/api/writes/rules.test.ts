@@ -15,7 +15,7 @@ const schema = defineSchema({
   },
 });
 
-test("[M15] the client refuses what breaks a rule where it is written, with the rule's name", async () => {
+test("[M15] [M40] the client refuses what breaks a rule where it is written, with the rule's name", async () => {
   const { client } = createTestServer(schema).client();
   await client.ready();
   const { task } = client.models;
@@ -83,7 +83,7 @@ test("[M21] the client refuses a change of an enum that its transitions lack, as
   expect(ann.task.get("2")?.status).toBe("done");
 });
 
-test("[M20] the client refuses what only the creator can write, and leaves groups to the server", async () => {
+test("[M20] [M43] the client refuses what only the creator can write, and leaves groups to the server", async () => {
   const { ann, ben, settle, refused } = await two();
   ann.task.create({ note: "a", price: 1 }, { id: "1" });
   ann.rule.create({ text: "a" }, { id: "r" });
@@ -102,7 +102,7 @@ test("[M20] the client refuses what only the creator can write, and leaves group
   expect(ben.task.get("1")).toMatchObject({ note: "c", slug: "b", tag: "b" });
 });
 
-test("[C20] a write from before a rule is sent, and waits with the rule's name if the server refuses it", async () => {
+test("[C20] [C32] a write from before a rule is sent, and waits with the rule's name if the server refuses it", async () => {
   const before = defineSchema({ models: { task: { fields: { slug: { type: "string" } } } } });
   const after = defineSchema({ models: { task: { fields: { slug: { type: "string", pattern: "[a-z]+" } } } } });
   const old = createTestServer(before).client();

@@ -269,7 +269,7 @@ test("[U5] a wall clock that is set forward costs one request, not the lease", (
   expect(deps.last("l1")).toMatchObject({ kind: "granted" });
 });
 
-test("[U6] a grant that the stream reports needs no request: it counts from the last one that found the claim queued", () => {
+test("[U6] [U20] a grant that the stream reports needs no request: it counts from the last one that found the claim queued", () => {
   const deps = new Setup();
   const other = rival(deps);
   deps.claim("l1", true, 60_000);
@@ -284,7 +284,7 @@ test("[U6] a grant that the stream reports needs no request: it counts from the 
   expect(hold && remainingMs(hold.stage, deps.now())).toBe(60_000 * 0.9 - 12_000);
 });
 
-test("[U6] if most of the lease may have passed, a grant that the stream reports is requested again first", () => {
+test("[U6] [U20] if most of the lease may have passed, a grant that the stream reports is requested again first", () => {
   const deps = new Setup();
   const other = rival(deps);
   deps.claim("l1", true, 15_000);
@@ -370,7 +370,7 @@ test("[U17] without a stream the log is read at once", () => {
   expect(logReads(behind({ ...LIVE, live: false }))).toEqual([{ do: "readUpTo", syncId: 7 }]);
 });
 
-test("[U17] after 5 s the app is notified of the grant in any case", () => {
+test("[U17] [U24] after 5 s the app is notified of the grant in any case", () => {
   const deps = behind();
   deps.pass(4_999);
   expect(deps.last("l1")).toBeUndefined();

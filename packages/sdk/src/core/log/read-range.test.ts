@@ -69,7 +69,7 @@ test("[R2] every verb leaves the row that it says, and the position covers what 
   expect(lookUp(more.tables, { model: "slide", id: "a" })).toBeUndefined();
 });
 
-test("[DS78] an archive that names another time than its own is since then", () => {
+test("[DS78] [DS123] an archive that names another time than its own is since then", () => {
   const since = "2020-01-02T03:04:05.000Z";
   const rows = read(start, 4, 20, { ...at(11, "a", "archived", "a"), archivedAt: since }) as Rows;
   expect(lookUp(rows.tables, { model: "slide", id: "a" })?.archivedAt).toBe(since);
@@ -148,7 +148,7 @@ test("[ER10] a record that is erased and created again in one range is erased on
   expect(done.changes).toMatchObject([{ value: { data: { title: "changed" } }, erased: true }]);
 });
 
-test("[DS83] a record that cannot be read any more has no values, until an entry has them again", () => {
+test("[DS83] [DS129] a record that cannot be read any more has no values, until an entry has them again", () => {
   const large = { ...at(7, "a", "updated"), changedFields: null, unreadable: "It is too large." };
   const without = read(start, 4, 7, large) as Rows;
   expect(lookUp(without.tables, { model: "slide", id: "a" })).toBeUndefined();

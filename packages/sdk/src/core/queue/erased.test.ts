@@ -77,7 +77,7 @@ test("[ER12] of a refused write the receipt loses the values, and its app is giv
   expect(now?.stage).not.toBe(stage);
 });
 
-test("[ER12] what an undo copied stays in a write that may be under way, and leaves it when it waits for a person", () => {
+test("[ER12] [ER15] what an undo copied stays in a write that may be under way, and leaves it when it waits for a person", () => {
   const [operation] = write().operations;
   const operations = [{ ...(operation as Mutation["operations"][number]), data: SECRET, copied: ["title"] }];
   const queued = stepped(state(), state(write({ operations }))).write as Mutation;
@@ -97,7 +97,7 @@ function replacedBy(rows: Partial<Rows>, isKept = false) {
   return onRecord(draft.state.queue, KEY)[0];
 }
 
-test("[ER12] a client that reads all rows again, and finds the record gone, keeps no value of it", () => {
+test("[ER12] [ER17] a client that reads all rows again, and finds the record gone, keeps no value of it", () => {
   const now = replacedBy({});
   expect(now?.operations).toMatchObject([{ data: { title: "mine" }, base: null }]);
   expect(JSON.stringify(now)).not.toContain(SECRET.title);
@@ -108,7 +108,7 @@ test.each<[string, Partial<Rows>, boolean]>([
   ["at a later position", { position: 9 }, false],
   ["of another view", { viewHash: "narrow" }, false],
 ])(
-  "[ER12] [N46] what a write keeps of a record that is in no part, if the same parts are read again %s",
+  "[ER12] [ER17] [N46] what a write keeps of a record that is in no part, if the same parts are read again %s",
   (_, read, isKept) => {
     const rows: Rows = { tables: {}, logId: "log_1", position: 3, viewHash: "whole" };
     const kept = write({ lost: { [KEY]: SECRET } });
@@ -142,7 +142,7 @@ test("[ER10] a write to another record that waits because the erased one, its pr
   expect(stored).toEqual([now]);
 });
 
-test("[ER10] what an undo copied also leaves a write that a decision has moved on before it was refused", () => {
+test("[ER10] [ER15] what an undo copied also leaves a write that a decision has moved on before it was refused", () => {
   const failure = { code: "record_not_found", type: "not_found_error", then: "fix", message: "Gone." };
   const [operation] = write({}, 7).operations;
   const operations = [

@@ -190,7 +190,7 @@ test.each([
   },
 );
 
-test("[ER10] what an undo copied is still known as such in a write that was converted", async () => {
+test("[ER10] [ER15] what an undo copied is still known as such in a write that was converted", async () => {
   const disk = new MemoryDisk();
   const before = createTestServer(first);
   const old = before.client({ disk, paused: true });

@@ -15,7 +15,7 @@ test.each<[Json | undefined, FieldChange, Json]>([
   [undefined, { add: ["a", "a"] }, ["a"]],
   [[{ a: 1 }, null, "a"], { remove: ["a"], add: [2] }, [{ a: 1 }, null, 2]],
   [["a"], {}, ["a"]],
-])("[C19] %j changed by %j is %j", (before, change, after) => {
+])("[C19] [C28] %j changed by %j is %j", (before, change, after) => {
   expect(changedValue(before, change)).toEqual(after);
 });
 
@@ -29,7 +29,7 @@ test.each<[Json | undefined, FieldChange]>([
   expect(changedValue(before, change)).toBe(before);
 });
 
-test("[C19] a value that was never written starts with the field's default", () => {
+test("[C19] [C28] a value that was never written starts with the field's default", () => {
   const model = {
     fields: { votes: { type: "integer", default: 5 }, tags: { type: "array", default: ["new"] } },
   } as const;

@@ -82,7 +82,7 @@ test.each([
     "writableBy",
   ],
   ["a creation", owned, create({ free: "a" }), ann, undefined],
-])("[M20] [M21] %s", (_, declared, write, writer, rule) => {
+])("[M20] [M42] [M21] %s", (_, declared, write, writer, rule) => {
   expect(brokenRecordRule(declared, write, writer)?.rule).toBe(rule);
 });
 

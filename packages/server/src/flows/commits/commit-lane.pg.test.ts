@@ -376,7 +376,7 @@ test("a round goes out behind another once half of all who are here wait, and ta
   expect(sizes).toEqual([1, 9, 5, 1]);
 });
 
-test("[L14] the time that a connection takes to open makes no tenant a slow one", async () => {
+test("[L14] [L16] the time that a connection takes to open makes no tenant a slow one", async () => {
   const proxy = await freezingProxy(app.databaseUrl, { openMs: 1_000 });
   // On a busy machine the round itself can be slow. Were the opening counted, no attempt would go unblamed.
   let attempt = 0;

@@ -128,7 +128,7 @@ for (const [way, send] of WAYS) {
   });
 }
 
-test("[C23] a held receipt is not repeated to another token of the participant that may not read the record", async () => {
+test("[C23] [C33] a held receipt is not repeated to another token of the participant that may not read the record", async () => {
   const wide = (
     await app.capability({ participantId: "own", operations: ["project.*"], syncGroups: ["team:a", "team:b"] })
   ).token;
@@ -151,7 +151,7 @@ test("[C23] a held receipt is not repeated to another token of the participant t
   tellsNothing((await app.call("GET", "/v1/commits/twin", { token: own })).body, "capability_scope_denied");
 });
 
-test("[C23] a conflict about a group is not read by another token of the participant that lacks the group", async () => {
+test("[C23] [C33] a conflict about a group is not read by another token of the participant that lacks the group", async () => {
   const wide = (
     await app.capability({ participantId: "own", operations: ["project.*"], syncGroups: ["team:a", "team:b"] })
   ).token;

@@ -55,7 +55,7 @@ test("[L14] a tenant whose head is held stays aside, each time twice as long, an
   expect(choice.laneOf(job(1))).toBe("quick");
 });
 
-test("[L14] a tenant whose rounds are slow goes with the heavy ones", () => {
+test("[L14] [L16] a tenant whose rounds are slow goes with the heavy ones", () => {
   const { choice } = setUp();
   choice.isSlow(1);
   expect(choice.laneOf(job(1))).toBe("heavy");

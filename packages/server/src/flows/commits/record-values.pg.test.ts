@@ -55,7 +55,7 @@ const read = async (model: string, id: string) => {
 };
 
 describe("unique fields", () => {
-  test("[M24] a value that another record has is 409 not_unique, with the fields and the record", async () => {
+  test("[M24] [M44] a value that another record has is 409 not_unique, with the fields and the record", async () => {
     expect(codeOf(await create("account", "a1", { email: "a@x.io" }))).toBe(200);
     const { status, body } = await create("account", "a2", { email: "a@x.io" });
     expect(status).toBe(409);
@@ -68,7 +68,7 @@ describe("unique fields", () => {
     expect(await read("account", "a2")).toBeUndefined();
   });
 
-  test("[M24] several fields count together, and null or absent values never collide", async () => {
+  test("[M24] [M45] several fields count together, and null or absent values never collide", async () => {
     expect(codeOf(await create("page", "p1", { projectId: "x", slug: "home" }))).toBe(200);
     expect(codeOf(await create("page", "p2", { projectId: "y", slug: "home" }))).toBe(200);
     expect(codeOf(await create("page", "p3", { slug: "home" }))).toBe(200);
@@ -78,7 +78,7 @@ describe("unique fields", () => {
     expect(codeOf(await create("page", "p5", { projectId: "y", slug: "home" }))).toBe(200);
   });
 
-  test("[M24] archived records count, deleted and erased ones do not", async () => {
+  test("[M24] [M45] archived records count, deleted and erased ones do not", async () => {
     await create("account", "b1", { email: "b@x.io" });
     await app.call("POST", "/v1/models/account/b1/archive", { json: {} });
     expect(codeOf(await create("account", "b2", { email: "b@x.io" }))).toBe("not_unique");
@@ -132,7 +132,7 @@ describe("unique fields", () => {
     expect(codeOf(await create("account", "f2", { email: "f@x.io" }, app.keys.other))).toBe(200);
   });
 
-  test("[M24] a writer who may not see the record is not told which one it is", async () => {
+  test("[M24] [M44] a writer who may not see the record is not told which one it is", async () => {
     await create("page", "g1", { projectId: "g", slug: "g" });
     const { token } = await app.capability({ participantId: "u", operations: ["page.*"], syncGroups: ["project:h"] });
     const { body } = await commit([ops.create("page", "g2", { projectId: "h", slug: "g" })], token);
@@ -206,7 +206,7 @@ describe("checked references", () => {
     expect(codeOf(await commit([ops.update("issue", "i1", { projectId: null })]))).toBe(200);
   });
 
-  test("[M27] what counts is what a commit leaves, in any order of its operations", async () => {
+  test("[M27] [M46] what counts is what a commit leaves, in any order of its operations", async () => {
     const made = await commit([ops.create("issue", "o1", { projectId: "pr2" }), ops.create("project", "pr2", {})]);
     expect(codeOf(made)).toBe(200);
     const gone = await commit([
@@ -221,7 +221,7 @@ describe("checked references", () => {
     expect(await read("issue", "o1")).toMatchObject({ projectId: null });
   });
 
-  test("[M28] a delete takes with it what cascades, in one commit by the deleter, and ends in cycles", async () => {
+  test("[M28] [M47] a delete takes with it what cascades, in one commit by the deleter, and ends in cycles", async () => {
     await commit([
       ops.create("project", "q", {}),
       ops.create("issue", "q1", { projectId: "q" }),
@@ -258,7 +258,7 @@ describe("checked references", () => {
     expect(newest?.changedFields?.toSorted()).toEqual(["labelId", "labels"]);
   });
 
-  test("[M28] restrict is 409 still_referenced, unless the same commit removes the reference", async () => {
+  test("[M28] [M48] restrict is 409 still_referenced, unless the same commit removes the reference", async () => {
     await commit([ops.create("account", "v", {}), ops.create("issue", "v1", { ownerId: "v" })]);
     const { status, body } = await commit([ops.remove("account", "v")]);
     expect([status, body.code, body.records]).toEqual([409, "still_referenced", [{ model: "issue", id: "v1" }]]);
@@ -272,7 +272,7 @@ describe("checked references", () => {
     expect(await read("issue", "w1")).toMatchObject({ seenBy: "w", title: "t" });
   });
 
-  test("[M28] up to 1 000 records change with a delete; more is 409 too_many_dependents", async () => {
+  test("[M28] [M49] up to 1 000 records change with a delete; more is 409 too_many_dependents", async () => {
     await create("project", "z", {});
     for (let from = 0; from < 1_000; from += 100)
       await commit(Array.from({ length: 100 }, (_, i) => ops.create("issue", `z${from + i}`, { projectId: "z" })));

@@ -79,7 +79,7 @@ describe.each(["hosted", "in a table", "behind an endpoint"])("a record %s", (pl
   test.each([
     ["a commit", { send: commit }],
     ["a bulk", { send: bulk }],
-  ] as const)("[C24] keeps its rules when it is replaced, by %s", async (_, how) => {
+  ] as const)("[C24] [C34] keeps its rules when it is replaced, by %s", async (_, how) => {
     const jump = await replace("bill", [{ status: "draft" }, { status: "paid" }], how);
     expect(jump).toMatchObject({ status: 400, rule: "transitions", data: { status: "draft" } });
     const left = await replace("bill", [{ status: "draft" }, { note: "n" }], how);
@@ -128,7 +128,7 @@ describe.each(["hosted", "in a table", "behind an endpoint"])("a record %s", (pl
   });
 });
 
-test("[M28] [C24] a record that its commit creates again is not gone: nothing cascades", async () => {
+test("[M28] [M48] [C24] a record that its commit creates again is not gone: nothing cascades", async () => {
   const app = apps.get("hosted") as App;
   const text = { type: "string", nullable: true } as const;
   const models = {

@@ -27,7 +27,7 @@ const remove = async (id: unknown, token = keys.live) => {
   await gone(id, token);
 };
 
-test("[DS20] [DS21] a tenant's data moves into a database of its owner and back, and requests go on", async () => {
+test("[DS20] [DS142] [DS21] a tenant's data moves into a database of its owner and back, and requests go on", async () => {
   for (let n = 0; n < 5; n++) await call("POST", "/v1/models/slide", { json: { id: `s${n}`, data: { title: "a" } } });
   const hook = await call("POST", "/v1/webhook_endpoints", { json: { url: "https://hooks.invalid/x" } });
   const before = await wholeLog(call);
@@ -65,7 +65,7 @@ test("[DS20] [DS21] a tenant's data moves into a database of its owner and back,
     expect([table, await theirs.sql(`select 1 from holdfast.${table}`)]).toEqual([table, []]);
 });
 
-test("[DS20] what cannot be used is refused with a sentence, and nothing is left behind", async () => {
+test("[DS20] [DS141] what cannot be used is refused with a sentence, and nothing is left behind", async () => {
   const theirs = await anotherDatabase(app);
   const url = theirs.connectionString;
   const own = app.databaseUrl.replace(/\?.*|$/, "?sslmode=disable");

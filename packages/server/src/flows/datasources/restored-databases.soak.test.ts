@@ -38,7 +38,7 @@ async function remove(call: Call, id: string): Promise<void> {
   await until(async () => (await call("GET", `/v1/datasources/${id}`)).status === 404);
 }
 
-test("[DS60] a tenant's database is restored from an older backup: a new log id, and keys of lost writes work again", async () => {
+test("[DS60] [DS145] a tenant's database is restored from an older backup: a new log id, and keys of lost writes work again", async () => {
   const { call, keys } = app;
   const theirs = await anotherDatabase(app);
   const id = await register(call, theirs);
@@ -81,7 +81,7 @@ test("[DS60] a dump is loaded into the database while the server uses it: it not
   await remove(call, id);
 });
 
-test("[DS61] a tenant's database is restored to before the tenant came: 503 with the reason, and a newer backup or the operator mends it", async () => {
+test("[DS61] [DS149] [DS148] [DS147] a tenant's database is restored to before the tenant came: 503 with the reason, and a newer backup or the operator mends it", async () => {
   const { call, organization } = app;
   const theirs = await anotherDatabase(app);
   const empty = await theirs.backUp();
@@ -119,7 +119,7 @@ test("[DS61] a tenant's database is restored to before the tenant came: 503 with
   await remove(call, next);
 });
 
-test("[DS61] a tenant's database is dropped for ever: its tenant is 503 until the operator lets it begin anew", async () => {
+test("[DS61] [DS149] a tenant's database is dropped for ever: its tenant is 503 until the operator lets it begin anew", async () => {
   const { call, organization } = app;
   const theirs = await anotherDatabase(app);
   const id = await register(call, theirs);
@@ -195,7 +195,7 @@ async function service() {
   };
 }
 
-test("[DS61] the service's own database is restored to before a move: nothing is mixed, and the operator says which log counts", async () => {
+test("[DS61] [DS150] [DS148] [DS147] [DS146] the service's own database is restored to before a move: nothing is mixed, and the operator says which log counts", async () => {
   const { organization, call, backUp, run: command, startAgain } = await service();
   await create(call, "old");
   const backup = await backUp();
@@ -261,7 +261,7 @@ test("[DS61] the service's own database is restored to before a way back: the te
   await remove(call, id);
 });
 
-test("[DS61] a stale log in a database that a tenant comes back to: the move stops, DELETE gives it up, the operator clears it", async () => {
+test("[DS61] [DS146] a stale log in a database that a tenant comes back to: the move stops, DELETE gives it up, the operator clears it", async () => {
   const { organization, call, run: command } = await service();
   const theirs = await anotherDatabase(app);
   const first = await register(call, theirs);
@@ -349,7 +349,7 @@ test("[DS63] a copy at another address takes the place of a database that is awa
   await remove(call, id);
 });
 
-test("[DS63] a password that was changed elsewhere: the datasource is broken with the reason, and goes on after rotate_key", async () => {
+test("[DS63] [DS152] a password that was changed elsewhere: the datasource is broken with the reason, and goes on after rotate_key", async () => {
   const { call } = app;
   const theirs = await anotherDatabase(app);
   await theirs.sql("create role rotated superuser login password 'first'");

@@ -28,7 +28,7 @@ function by(connectionString: string, host: string, port: number, sslmode = "dis
   return `postgres://${username}:${password}@${host}:${port}${pathname}?sslmode=${sslmode}`;
 }
 
-test("[DS20] the service's own database is found out by any other name, port or role", async () => {
+test("[DS20] [DS141] the service's own database is found out by any other name, port or role", async () => {
   const port = await wayTo(app.databaseUrl);
   await app.sql("create role stranger superuser login password 'stranger'");
   try {
@@ -51,7 +51,7 @@ test("[DS20] the service's own database is found out by any other name, port or 
 });
 
 /** A real Postgres 14 is nowhere here: a way that changes what this one says stands for it. */
-test("[DS20] an old Postgres is refused with its version", async () => {
+test("[DS20] [DS141] an old Postgres is refused with its version", async () => {
   const { connectionString, sql } = await anotherDatabase(app);
   const rewrite = (bytes: Buffer) =>
     Buffer.from(bytes.toString("latin1").replace(/\b1[5-9]00\d\d\b/, "140011"), "latin1");
@@ -66,7 +66,7 @@ test("[DS20] an old Postgres is refused with its version", async () => {
   await isUntouched(sql);
 });
 
-test("[DS20] a database that takes no writes is refused; one that stops to take them is broken until it does again", async () => {
+test("[DS20] [DS141] a database that takes no writes is refused; one that stops to take them is broken until it does again", async () => {
   const { connectionString, sql, name } = await anotherDatabase(app);
   // From another database: in this one it could not be undone.
   const takesWrites = (yes: boolean) =>
@@ -194,7 +194,7 @@ test.each([
       socket.on("close", () => clearInterval(sending));
     },
   ],
-] as const)("[DS67] [DS75] a database that answers with %s is refused", async (_, reason, answer) => {
+] as const)("[DS67] [DS157] [DS75] a database that answers with %s is refused", async (_, reason, answer) => {
   const port = await falseDatabase(answer);
   const { status, body } = await register(`postgres://a:b@127.0.0.1:${port}/x?sslmode=disable`);
   expect([status, body.code]).toEqual([400, "datasource_unreachable"]);

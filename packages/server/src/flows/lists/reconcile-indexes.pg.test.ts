@@ -365,7 +365,7 @@ test("[G21] an index for searches finds words in a few of its pages, in one fiel
   }
 });
 
-test("[G21] an index for searches changes no response, and refuses no write", async () => {
+test("[G21] [G41] an index for searches changes no response, and refuses no write", async () => {
   const texts = ["", "x".repeat(200_000), "𝕳 ".repeat(3_000), "\u0001\u200b\ufffd", "ÄÖÜ ß"];
   for (const [i, s] of texts.entries())
     expect((await call("POST", "/v1/models/searched", { json: { id: `x${i}`, data: { s } } })).status).toBe(200);
@@ -391,7 +391,7 @@ test("[G21] the extensions may be in any schema, and a field may be searched and
   await push({ searched: { s: { type: "string" } } }, app.keys.test);
 });
 
-test("[G21] an index for searches goes when no tenant declares it any more", async () => {
+test("[G21] [G41] an index for searches goes when no tenant declares it any more", async () => {
   await push({ searched: { s: { type: "string", index: "text" }, body: { type: "string" } } });
   await settled(slideOrder, searched);
   await push({ searched: { s: { type: "string" }, body: { type: "string" } } });
@@ -453,7 +453,7 @@ test("[G37] [G31] a caller finds an item of an array in a few pages of an index,
   }
 });
 
-test("[G37] an index for items changes no response, and refuses no write", async () => {
+test("[G37] [G45] an index for items changes no response, and refuses no write", async () => {
   const odd = [
     ["x".repeat(200_000)],
     Array.from({ length: 5_000 }, (_, i) => i),
@@ -526,7 +526,7 @@ test("[G37] who follows the records with an item reads them with the index", asy
   expect(blocks).toBeLessThan(1_000);
 });
 
-test("[G37] an index for items goes when no tenant declares it any more", async () => {
+test("[G37] [G45] an index for items goes when no tenant declares it any more", async () => {
   await push({ tagged: { labels: { type: "array" }, n: { type: "number" } } });
   await until(async () => expect((await indexes()).map(({ name }) => name)).not.toContain(TAGGED));
 });

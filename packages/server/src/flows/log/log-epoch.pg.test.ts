@@ -12,7 +12,7 @@ const { agent, call, sql, databaseUrl } = app;
 /** As the command does it. */
 const renew = () => renewLogs(app.pool());
 
-test("[O19] [O20] when a log gets a new id, all claims of its tenant end, and the next fence is greater", async () => {
+test("[O19] [O40] [O20] when a log gets a new id, all claims of its tenant end, and the next fence is greater", async () => {
   const [ann, ben, cem] = await Promise.all(["ann", "ben", "cem"].map(agent));
   const id = "e1";
   await call("POST", "/v1/models/slide", { json: { id, data: { title: "a" } } });
@@ -94,7 +94,7 @@ test("[O35] rows that were loaded from a dump get the logs new ids, once", async
   expect(await logIds()).toEqual(renewed);
 });
 
-test("[O35] what an earlier release wrote down stays valid; maintenance renews nothing", async () => {
+test("[O35] [O41] what an earlier release wrote down stays valid; maintenance renews nothing", async () => {
   const before = await logIds();
   await sql("update holdfast.log_epoch set origin = split_part(origin, '/', 1) || '/' || split_part(origin, '/', 2)");
   await app.another();
@@ -104,7 +104,7 @@ test("[O35] what an earlier release wrote down stays valid; maintenance renews n
   expect(await logIds()).toEqual(before);
 });
 
-test("[DS61] after a restore, no new tenant gets the number of one that was made after the backup", async () => {
+test("[DS61] [DS151] after a restore, no new tenant gets the number of one that was made after the backup", async () => {
   const { organization } = await app.newOrganization();
   const before = await app.tenantOf(organization);
   await renew();

@@ -36,7 +36,7 @@ test("[DS32] while calls are in flight, commits gather: up to 100 in one call, u
   expect(Math.max(...calls)).toBe(1);
 });
 
-test("[DS30] a source that does not answer delays no other, and a commit without a result has no answer", async () => {
+test("[DS30] [DS161] a source that does not answer delays no other, and a commit without a result has no answer", async () => {
   const ask = askSources((_tenant, source, commits) =>
     source === "silent"
       ? new Promise(() => {})

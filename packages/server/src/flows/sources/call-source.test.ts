@@ -38,7 +38,7 @@ test("[DS93] an answer with millions of values is not parsed: less is asked for,
   expect(problems).toEqual(["The answer has more than 100000 JSON values."]);
 });
 
-test("[DS93] while large answers of many services are parsed, whatever else arrives has its turn after each of them", async () => {
+test("[DS93] [DS168] while large answers of many services are parsed, whatever else arrives has its turn after each of them", async () => {
   const turns: string[] = [];
   const bytes = Buffer.from(JSON.stringify({ records: [{ id: "a", data: { text: "x".repeat(2 ** 20) } }] }));
   const { call } = callsTo(
@@ -58,7 +58,7 @@ test("[DS93] while large answers of many services are parsed, whatever else arri
   expect(turns.some((turn, i) => turn === "parsed" && turns[i + 1] === "parsed")).toBe(false);
 });
 
-test("[DS93] parsing large answers takes at most a third of the time, also if one cannot be parsed", async () => {
+test("[DS93] [DS168] parsing large answers takes at most a third of the time, also if one cannot be parsed", async () => {
   const times: string[] = [];
   let now = 0;
   const pause = async (ms: number) => void times.push(`rests ${ms} ms`);
@@ -93,7 +93,7 @@ test("[DS93] an answer may have as many bytes as was asked for", async () => {
   expect(most[2]).toBeLessThan(2 ** 23);
 });
 
-test("[DS93] one tenant's answers leave room in memory for those of others", async () => {
+test("[DS93] [DS168] one tenant's answers leave room in memory for those of others", async () => {
   const incoming = createIncomingAnswers({ perTenant: 100_000, total: 250_000 });
   const [first, second, other, last] = [incoming.open(1), incoming.open(1), incoming.open(2), incoming.open(3)];
   expect(first.take(60_000)).toBe(true);

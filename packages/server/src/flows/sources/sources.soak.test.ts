@@ -87,7 +87,7 @@ test("[DS29] a commit happens at the source first, then in the log", async () =>
   expect(await open()).toEqual([]);
 });
 
-test("[DS29] what a source refuses has not happened, uses no position, and may be tried again", async () => {
+test("[DS29] [DS159] what a source refuses has not happened, uses no position, and may be tried again", async () => {
   service.put(model, "taken", { title: "theirs" });
   await create("b", { title: "x" });
   const before = (await wholeLog(call)).at(-1)?.syncId ?? 0;
@@ -107,7 +107,7 @@ test("[DS29] what a source refuses has not happened, uses no position, and may b
   ]);
 });
 
-test("[DS30] no answer is an unknown outcome: the commit is finished by asking again, once", async () => {
+test("[DS30] [DS171] no answer is an unknown outcome: the commit is finished by asking again, once", async () => {
   let lost = 1;
   service.after = () => {
     if (lost-- > 0) throw new Error("the answer is lost");
@@ -125,7 +125,7 @@ test("[DS30] no answer is an unknown outcome: the commit is finished by asking a
   expect((await wholeLog(call)).filter((entry) => entry.model === model)).toHaveLength(1);
 });
 
-test("[DS30] while a commit is on its way, its records wait, other records do not, and the same key is not done twice", async () => {
+test("[DS30] [DS171] [DS161] while a commit is on its way, its records wait, other records do not, and the same key is not done twice", async () => {
   await create("d", { title: "0" });
   await create("e", { title: "0" });
   let release = () => {};
@@ -196,7 +196,7 @@ function holdLoad() {
   return loads;
 }
 
-test("[DS31] what a source showed before it had a commit of ours does not undo that commit: it is asked again", async () => {
+test("[DS31] [DS162] what a source showed before it had a commit of ours does not undo that commit: it is asked again", async () => {
   await create("late", { title: "one" });
   const loads = holdLoad();
   service.put(model, "late", { title: "theirs" });
@@ -248,7 +248,7 @@ test("[DS32] a bulk: independent commits go together, and what builds on a refus
   ).toEqual(["source_refused", 200, "dependency_blocked"]);
 });
 
-test("[DS33] registration: keys of the kind, the address, the list, the key's rotation, and removal", async () => {
+test("[DS33] [DS165] [DS164] registration: keys of the kind, the address, the list, the key's rotation, and removal", async () => {
   const [mine] = (await listed()).filter(({ id }) => id === source);
   expect(mine).toMatchObject({ connection: "endpoint", status: "active", endpoint: service.url });
   expect(await listed(keys.test)).toContainEqual(expect.objectContaining({ id: source, livemode: true }));
@@ -279,7 +279,7 @@ test("[DS33] registration: keys of the kind, the address, the list, the key's ro
   expect(JSON.stringify(await app.sql("select * from holdfast.source"))).not.toContain(service.signingKey);
 });
 
-test("[DS33] a schema can name only a source of its own, for a model without records", async () => {
+test("[DS33] [DS165] a schema can name only a source of its own, for a model without records", async () => {
   const push = async (declared: object, token = keys.live) => {
     const { status, body } = await call("POST", "/v1/schema", {
       token,
@@ -300,7 +300,7 @@ test("[DS33] a schema can name only a source of its own, for a model without rec
   expect([theirs.status, theirs.body.code]).toEqual([400, "invalid_schema"]);
 });
 
-test("[DS30] [DS31] with lost calls, lost answers, two servers and the service's own writes, store, records and log agree", async () => {
+test("[DS30] [DS31] [DS162] with lost calls, lost answers, two servers and the service's own writes, store, records and log agree", async () => {
   const other = await app.another();
   const chance = new SeededRandom(20_261_127);
   const random = (below: number) => chance.below(below);
@@ -386,7 +386,7 @@ test("[DS30] what is no answer leaves the outcome open, and stops nothing", asyn
   expect(problems?.status).toBe("active");
 });
 
-test("[DS31] records that cannot be ones of the model are left out, and the datasource says which", async () => {
+test("[DS31] [DS163] records that cannot be ones of the model are left out, and the datasource says which", async () => {
   service.put(model, "good", { title: "x" });
   service.put(model, "wrong", { title: 7 });
   service.put(model, "no id", { title: "x" });
@@ -400,7 +400,7 @@ test("[DS31] records that cannot be ones of the model are left out, and the data
   await until(async () => (await read("wrong")) !== undefined);
 });
 
-test("[DS31] text and JSON that no record can have are left out, and stop neither lists nor what comes after", async () => {
+test("[DS31] [DS163] text and JSON that no record can have are left out, and stop neither lists nor what comes after", async () => {
   service.put(model, "half", { title: "a\ud800b" });
   service.put(model, "nul", { title: "a\0b" });
   service.put(model, "deep", { more: JSON.parse(`${"[".repeat(2_000)}${"]".repeat(2_000)}`) });
@@ -497,7 +497,7 @@ test("[DS31] a commit that never gets an answer keeps its own records from being
   await until(async () => (await title("p1")) === "own again");
 });
 
-test("[DS33] a datasource that is removed takes its open commits with it; the copies stay and are hosted", async () => {
+test("[DS33] [DS166] a datasource that is removed takes its open commits with it; the copies stay and are hosted", async () => {
   await create("kept", { title: "x" });
   service.after = () => {
     throw new Error("lost");
@@ -515,7 +515,7 @@ test("[DS33] a datasource that is removed takes its open commits with it; the co
   expect((await listed()).map(({ id }) => id)).not.toContain(source);
 });
 
-test("[DS33] sources move with their tenant, with the commits that are on their way", async () => {
+test("[DS33] [DS167] sources move with their tenant, with the commits that are on their way", async () => {
   await create("m", { title: "one" });
   service.after = () => {
     throw new Error("lost");

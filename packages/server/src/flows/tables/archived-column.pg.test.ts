@@ -71,7 +71,7 @@ test("[DS77] rows whose column says so are archived from the beginning: in lists
 
 await db.query("create domain public.moment as timestamp(3)");
 test.each(["timestamptz", "timestamp", "date", "timestamptz(3)", "public.moment"])(
-  "[DS77] a column of the type %s says it: odd moments too, the same in reads and in the log",
+  "[DS77] [DS121] a column of the type %s says it: odd moments too, the same in reads and in the log",
   async (type) => {
     const name = `odd_${type.replaceAll(/\W/g, "_")}`;
     const model = await attachDerived(
@@ -106,7 +106,7 @@ test.each(["timestamptz", "timestamp", "date", "timestamptz(3)", "public.moment"
   },
 );
 
-test("[DS78] SQL that sets or nulls the column archives and unarchives the record, beside what else it changes", async () => {
+test("[DS78] [DS123] SQL that sets or nulls the column archives and unarchives the record, beside what else it changes", async () => {
   const model = await attachDerived(`${tableOf("by_sql")}; insert into by_sql values ('a', 'One')`, "by_sql");
   await db.query("update by_sql set deleted_at = now() where id = 'a'");
   await db.query("update by_sql set deleted_at = '2020-01-01' where id = 'a'");
@@ -230,7 +230,7 @@ async function push(model: string, table: object, fields: object = {}, more: obj
   return app.call("POST", "/v1/schema", { json: { models: { ...models, [model]: pushed } } });
 }
 
-test("[DS80] a push names the column of an attached table: from then on it counts", async () => {
+test("[DS80] [DS124] a push names the column of an attached table: from then on it counts", async () => {
   await db.query(
     `create table public.later (id text primary key, title text, gone date); insert into later values ('a', 'One', '2024-02-29'), ('b', 'One', null), ('c', 'One', '2024-02-29')`,
   );
@@ -250,7 +250,7 @@ test("[DS80] a push names the column of an attached table: from then on it count
   await expectEqual(model, 3);
 });
 
-test("[DS80] a push refuses a column that cannot say it, and a hosted model has none", async () => {
+test("[DS80] [DS124] a push refuses a column that cannot say it, and a hosted model has none", async () => {
   const model = await attachDerived(
     `create table public.choosy (id text primary key, title text, at timestamptz not null, made timestamptz generated always as (null) stored)`,
     "choosy",
@@ -271,7 +271,7 @@ test("[DS80] a push refuses a column that cannot say it, and a hosted model has 
   expect([hosted.status, hosted.body.param]).toEqual([400, "models.x.archived"]);
 });
 
-test("[DS80] without its column, or with one of another type, the model is broken: what the log said last is read", async () => {
+test("[DS80] [DS125] without its column, or with one of another type, the model is broken: what the log said last is read", async () => {
   const model = await attachDerived(
     `${tableOf("mended")}; insert into mended values ('a', 'One'), ('b', 'One')`,
     "mended",
@@ -295,7 +295,7 @@ test("[DS80] without its column, or with one of another type, the model is broke
   );
 });
 
-test("[DS80] verify finds a row that says something else than the log, and --repair records it", async () => {
+test("[DS80] [DS126] verify finds a row that says something else than the log, and --repair records it", async () => {
   const model = await attachDerived(
     `${tableOf("unsaid")}; insert into unsaid values ('a', 'One'), ('b', 'One')`,
     "unsaid",
@@ -321,7 +321,7 @@ test("[DS78] rows that get entries when they are attached are archived there too
   await expectEqual(model, 2);
 });
 
-test("[DS77] after detaching, the records are archived as the rows said", async () => {
+test("[DS77] [DS122] after detaching, the records are archived as the rows said", async () => {
   const model = await attachDerived(
     `${tableOf("left_ones")}; insert into left_ones values ('a', 'Gone', '2024-01-02T03:04:05Z'), ('b', 'Here', null), ('c', 'Here', null)`,
     "left_ones",

@@ -12,7 +12,7 @@ beforeEach(async () => {
   seen = await mark();
 });
 
-test("[DS1] rows that were there before are records, without log entries, and clients are told to read again", async () => {
+test("[DS1] [DS96] rows that were there before are records, without log entries, and clients are told to read again", async () => {
   await db.query("create table public.before (id text primary key, title text, deck text)");
   await db.query("insert into before select 'r' || n, 'Row ' || n, 'd' || n % 3 from generate_series(1, 1234) n");
   const version = async () => (await app.call("GET", "/v1/schema")).body.version as number;
@@ -46,7 +46,7 @@ test("[DS2] a transaction of plain SQL becomes one commit of system:database, wi
   expect(log[0]?.actor).toBe("database");
 });
 
-test("[DS2] a transaction that rolls back leaves nothing, and one that changes nothing writes nothing", async () => {
+test("[DS2] [DS98] a transaction that rolls back leaves nothing, and one that changes nothing writes nothing", async () => {
   await db.query("create table public.quiet (id text primary key, title text)");
   await db.query("insert into quiet values ('a', 'One')");
   await attach("public.quiet", { title: {} });
@@ -157,7 +157,7 @@ test("[DS5] rows written straight to a partition, and by a session that applies 
   expect((await entries(3)).map(spelled)).toEqual(["created a One", "created b Two", "updated b Three"]);
 });
 
-test("[DS7] a renamed column breaks the model: the caller's SQL goes on, nothing is lost, and renamed back all of it arrives", async () => {
+test("[DS7] [DS102] [DS101] a renamed column breaks the model: the caller's SQL goes on, nothing is lost, and renamed back all of it arrives", async () => {
   await db.query("create table public.renamed (id text primary key, title text)");
   await attach("public.renamed", { title: {} });
   await db.query("alter table renamed rename column title to name");

@@ -167,7 +167,7 @@ describe("[DS45] a list of an attached table is the list of the same records tha
   });
 });
 
-test("[DS45] ids of a table whose key is a number are in the order of numbers, page by page", async () => {
+test("[DS45] [DS113] ids of a table whose key is a number are in the order of numbers, page by page", async () => {
   await db.query("create table public.numbereds (id int primary key, title text)");
   await db.query("insert into numbereds select n, 'T' || n % 2 from generate_series(1, 25) n");
   await attach("public.numbereds", { title: {} });
@@ -231,7 +231,7 @@ test("[G4] [DS45] long texts are sorted by all of them, and their cursors fit in
   }
 });
 
-test("[DS46] while a table is gone, its model cannot be read, and others can", async () => {
+test("[DS46] [DS115] while a table is gone, its model cannot be read, and others can", async () => {
   await db.query("create table public.goings (id text primary key, title text); insert into goings values ('a', 'A')");
   await attach("public.goings", { title: {} });
   await db.query("alter table goings rename column id to key");

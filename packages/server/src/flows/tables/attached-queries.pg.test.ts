@@ -210,7 +210,7 @@ test("[G33] [G34] [DS45] an attached table is counted by columns of all types as
   }
 });
 
-test("[G37] [DS45] an item of an array of any SQL type is found as in kept records, and with the table's GIN index", async () => {
+test("[G37] [G46] [DS45] an item of an array of any SQL type is found as in kept records, and with the table's GIN index", async () => {
   const types: Readonly<Record<string, string>> = {
     ...{ texts: "text[]", short: "varchar(9)[]", keys: "uuid[]", tiny: "int2[]", usual: "int4[]", big: "int8[]" },
     ...{ doc: "jsonb", raw: "json", shares: "float8[]", prices: "numeric[]", flags: "bool[]", days: "date[]" },

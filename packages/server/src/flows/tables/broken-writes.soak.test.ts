@@ -72,7 +72,7 @@ test("[DS14] a row that an earlier operation of the commit deleted by a cascade 
   expect((await entries(2)).map(spelled)).toEqual(["deleted b", "deleted t"]);
 });
 
-test("[DS14] whatever a trigger raises is the answer to its commit alone", async () => {
+test("[DS14] [DS105] whatever a trigger raises is the answer to its commit alone", async () => {
   await db.query(`create table public.raising (id text primary key, title text);
     ${trigger(
       "raise_title",
@@ -125,7 +125,7 @@ test("[DS16] a commit that waits for a row it does not write, delays no others",
   expect((await entries(11)).at(-1)?.id).toBe("w");
 });
 
-test("[DS16] many commits with a slow trigger are written over several rounds; one that never ends is 503 alone", async () => {
+test("[DS16] [DS107] many commits with a slow trigger are written over several rounds; one that never ends is 503 alone", async () => {
   await db.query(`create table public.slow (id text primary key, title text);
     ${trigger("linger", "before insert on slow", "perform pg_sleep(new.title::float); return new;")}`);
   const { model } = await attach("public.slow", { title: {} });
@@ -237,7 +237,7 @@ test("[DS16] a table that SQL has locked delays the commits that write it, and n
   expect((await entries(12)).slice(-2).map(({ model }) => model)).toEqual([shut, shut]);
 });
 
-test("[DS14] a commit may change 10 000 rows of attached tables; one that would change more is refused", async () => {
+test("[DS14] [DS106] a commit may change 10 000 rows of attached tables; one that would change more is refused", async () => {
   await db.query(`create table public.lever (id text primary key, title text);
     create table public.moved (id text primary key, title text);
     insert into moved select 'm' || n, 'One' from generate_series(1, 10000) n;

@@ -63,7 +63,7 @@ test("[DS49] a column that is gone leaves the model by a push, without force: it
   expect((await app.call("GET", `/v1/models/${model}/b/history`)).body.data).toMatchObject([{ verb: "created" }]);
 });
 
-test("[DS18] of a transaction that wrote a broken table too, the other table's part is recorded at once, and the rest when it is mended", async () => {
+test("[DS18] [DS108] of a transaction that wrote a broken table too, the other table's part is recorded at once, and the rest when it is mended", async () => {
   await db.query("create table public.halted (id text primary key, title text, note text)");
   await db.query("insert into halted values ('a', 'One'); create table public.sound (id text primary key, title text)");
   const halted = await attach("public.halted", { title: {}, note: {} });
@@ -126,7 +126,7 @@ test("[DS50] a column of another type breaks the model: SQL goes on, its value r
   expect(await read(model, "b")).toEqual({ id: "b", title: "SQL", price: "two" });
 });
 
-test("[DS50] changes that were captured while a column had another type are captured again by a repair", async () => {
+test("[DS50] [DS118] changes that were captured while a column had another type are captured again by a repair", async () => {
   await db.query("create table public.swung (id text primary key, price int)");
   const { model } = await attach("public.swung", { price: { type: "integer" } });
   await db.query(`begin; alter table swung alter price type text; insert into swung values ('a', '1');
@@ -138,7 +138,7 @@ test("[DS50] changes that were captured while a column had another type are capt
   expect((await app.call("GET", `/v1/models/${model}/a/history`)).body.data).toMatchObject([{ data: { price: 1 } }]);
 });
 
-test("[DS49] a push that the catalog contradicts is refused with a sentence, and one that does not touch the model passes", async () => {
+test("[DS49] [DS117] a push that the catalog contradicts is refused with a sentence, and one that does not touch the model passes", async () => {
   await db.query("create type public.phase as enum ('draft', 'done')");
   await db.query("create table public.strict (id text primary key, phase public.phase not null default 'draft')");
   const { model } = await attach("public.strict", {
@@ -241,7 +241,7 @@ test("[DS84] what changes values without writing rows makes clients read them ag
     expect(await readsAgainAfter(harmless), harmless).toBe(false);
 });
 
-test("[DS84] a table whose triggers are disabled is broken; afterwards verify says that writes may be missed, until a repair", async () => {
+test("[DS84] [DS133] [DS132] a table whose triggers are disabled is broken; afterwards verify says that writes may be missed, until a repair", async () => {
   await db.query("create table public.muted (id text primary key, title text); insert into muted values ('a', 'One')");
   const { model } = await attach("public.muted", { title: {} });
   const listed = async () => (await listTables(pool)).find((table) => table.model === model);

@@ -109,7 +109,9 @@ const same = async (model: string, count: number) => {
   expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows: count, extra: 0, different: 0 });
 };
 
-test("[DS76] while the disk of a table is full, only writes that need room there are refused", async ({ skip }) => {
+test("[DS76] [DS119] while the disk of a table is full, only writes that need room there are refused", async ({
+  skip,
+}) => {
   const disk = mountDisk(16) ?? skip(NEEDS_ROOT);
   await tablespaceOn(disk, "of_table");
   const model = await longTextTable(tables, "filling", "of_table");
@@ -153,7 +155,7 @@ test("[DS76] a read-only disk of a table refuses no write for good, and the tena
   await same(model, 3);
 });
 
-test("[DS76] if the disk of the log fills up while clients and SQL write, nothing is lost or doubled once there is room", async ({
+test("[DS76] [DS120] if the disk of the log fills up while clients and SQL write, nothing is lost or doubled once there is room", async ({
   skip,
 }) => {
   const disk = mountDisk(32) ?? skip(NEEDS_ROOT);
@@ -167,7 +169,7 @@ test("[DS76] if the disk of the log fills up while clients and SQL write, nothin
   await same(model, 40);
 });
 
-test("[DS76] if all of Postgres is on the disk that fills up, it is started again, and nothing is lost or doubled", async ({
+test("[DS76] [DS120] if all of Postgres is on the disk that fills up, it is started again, and nothing is lost or doubled", async ({
   skip,
 }) => {
   if (!small || !postgres || !tablesThere) return skip(NEEDS_ROOT);

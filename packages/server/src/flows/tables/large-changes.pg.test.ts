@@ -8,7 +8,7 @@ import { verifyTable } from "./verify-table.ts";
 const tables = await startWithTables();
 const { app, db, pool, tenant, attach, mark, entries, update, remove } = tables;
 
-test("[DS81] [DS2] of rows that a large transaction changes many times, each has one entry, with its state before and after", async () => {
+test("[DS81] [DS2] [DS97] of rows that a large transaction changes many times, each has one entry, with its state before and after", async () => {
   const log = await attachAndFollow(tables, "create table public.many (id int primary key, title text, n int)", {
     many: { title: {}, n: { type: "integer" } },
   });
@@ -137,7 +137,7 @@ test("[DS83] [DS91] a row with millions of JSON values in few bytes is unreadabl
   expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows: 2, different: 0, extra: 0 });
 });
 
-test("[DS81] two rows that have one key until the transaction ends become the one that is left", async () => {
+test("[DS81] [DS128] two rows that have one key until the transaction ends become the one that is left", async () => {
   await db.query("create table public.later (id text primary key deferrable initially deferred, title text)");
   const { model } = await attach("public.later", { title: {} });
   await db.query("insert into later values ('a', 'One')");
@@ -176,7 +176,7 @@ test("[DS83] a column that fails when it is read fails no statement, also where 
   expect((await entries(1))[0]).toMatchObject({ verb: "created", id: "a", data: { x: 0, n: 1 } });
 });
 
-test("[DS83] a row that can be read again is an entry with its values, also where a trigger writes another table or all of them are null", async () => {
+test("[DS83] [DS129] a row that can be read again is an entry with its values, also where a trigger writes another table or all of them are null", async () => {
   await db.query(`create table public.shelf (id int primary key, n int default 0); create table public.tome (id int primary key, body text);
     create function public.count_tomes() returns trigger language plpgsql as $$ begin
       update shelf set n = n + 1 where id = 1; return null; end $$;

@@ -55,7 +55,7 @@ test("[DS2] a transaction that changes 300 MB is one commit, and only some of it
   expect(most / 2 ** 20).toBeLessThan(1_000);
 });
 
-test("[DS81] a large transaction is recorded, whatever Postgres believes of the table of changes after a crash", async () => {
+test("[DS81] [DS127] a large transaction is recorded, whatever Postgres believes of the table of changes after a crash", async () => {
   await db.query("create table public.crashed (id int primary key, n int)");
   const { model } = await tables.attach("public.crashed", { n: { type: "integer" } });
   await db.query("insert into crashed select g, 0 from generate_series(1, 60000) g");

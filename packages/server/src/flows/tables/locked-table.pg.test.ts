@@ -19,7 +19,7 @@ const waiting = async () => {
   return count;
 };
 
-test("[DS92] while a table is locked, its reads take a few connections and are refused; the log, other models and other tenants are read", async () => {
+test("[DS92] [DS138] while a table is locked, its reads take a few connections and are refused; the log, other models and other tenants are read", async () => {
   const lock = await app.hold("lock table public.locked in access exclusive mode");
   const paths = [`/v1/models/${model}`, `/v1/models/${model}/l1`, `/v1/models/${model}/l9/history`, "/v1/snapshot"];
   const asked = Array.from({ length: 60 }, (_, i) => app.call("GET", paths[i % paths.length] as string));
@@ -45,7 +45,7 @@ test("[DS92] while a table is locked, its reads take a few connections and are r
     await until(async () => expect((await app.call("GET", path)).status).toBe(200));
 });
 
-test("[DS92] reads of another table of the same tenant go on", async () => {
+test("[DS92] [DS138] reads of another table of the same tenant go on", async () => {
   const { model: free } = await attach("public.free", { title: {} });
   const lock = await app.hold("lock table public.locked in access exclusive mode");
   expect((await app.call("GET", `/v1/models/${model}`)).status).toBe(503);

@@ -58,7 +58,7 @@ test("[DS45] numbers of single precision are sorted, paged and filtered by the v
   expect((await get("/v1/models/reals?filter[r][gte]=0.2")).body.data).toHaveLength(1);
 });
 
-test("[DS45] an id is a record's only if it is written as the key is", async () => {
+test("[DS45] [DS113] an id is a record's only if it is written as the key is", async () => {
   await db.query(`create extension if not exists citext;
     create table public.short (id varchar(5) primary key, title text); insert into short values ('abcde', 'One');
     create table public.folded (id citext primary key, title text); insert into folded values ('Xy', 'One')`);

@@ -40,7 +40,7 @@ test("[DS6] rows of partitions: written through the parent, also where an update
   await same(model, 2);
 });
 
-test("[DS14] whatever a trigger raises: a refusal, or 503 if it says that it passes; never a 500", async () => {
+test("[DS14] [DS105] whatever a trigger raises: a refusal, or 503 if it says that it passes; never a 500", async () => {
   await db.query(`create table public.raising (id text primary key, title text);
     create function public.raise_it() returns trigger language plpgsql as $$
       begin
@@ -61,7 +61,7 @@ test("[DS14] whatever a trigger raises: a refusal, or 503 if it says that it pas
   await same(model, 0);
 });
 
-test("[DS16] a trigger that takes longer than a statement may: 503, nothing is written, and the tenant's next commits go on", async () => {
+test("[DS16] [DS107] a trigger that takes longer than a statement may: 503, nothing is written, and the tenant's next commits go on", async () => {
   await db.query(`create table public.endless (id text primary key, title text);
     create function public.sleep_long() returns trigger language plpgsql as $$
       begin if new.title = 'sleep' then perform pg_sleep(20); end if; return new; end $$;
@@ -73,7 +73,7 @@ test("[DS16] a trigger that takes longer than a statement may: 503, nothing is w
   await same(model, 1);
 });
 
-test("[DS6] a trigger that changes thousands of other rows: one commit, whole", async () => {
+test("[DS6] [DS99] a trigger that changes thousands of other rows: one commit, whole", async () => {
   await db.query(`create table public.totals (id text primary key, title text);
     create table public.items (id text primary key, title text);
     insert into items select 'i' || n, 'Item' from generate_series(1, 5000) n;

@@ -210,7 +210,7 @@ test("[DS3] triggers that write other attached tables, before and after the row"
   await log.expectEqual();
 });
 
-test("[DS2] savepoints: what is rolled back to them is not in the log, also from blocks that catch an exception", async () => {
+test("[DS2] [DS98] savepoints: what is rolled back to them is not in the log, also from blocks that catch an exception", async () => {
   const log = await attached("create table public.steps (id int primary key, title text)", { steps: title });
   await db.query("begin; insert into steps values (1, 'One'); savepoint a; insert into steps values (2, 'Two')");
   await db.query("savepoint b; update steps set title = 'Lost'; insert into steps values (3, 'Lost')");
@@ -288,7 +288,7 @@ test("[DS2] constraints that are checked at the end: rows before those that they
   await log.expectEqual();
 });
 
-test("[DS2] what changes nothing writes nothing, also changes that are taken back in their transaction", async () => {
+test("[DS2] [DS98] what changes nothing writes nothing, also changes that are taken back in their transaction", async () => {
   const log = await attached(
     `create table public.still (id int primary key, title text, n int);
       insert into still values (1, 'One', 1), (2, 'Two', 2)`,

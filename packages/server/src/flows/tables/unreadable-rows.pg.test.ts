@@ -44,7 +44,7 @@ test("[DS91] a record that is larger than can be read is 413, with what to do, a
   expect(body.data).toEqual(data);
 });
 
-test("[DS91] lists, batch reads and queries leave it out, name it, and go on behind it", async () => {
+test("[DS91] [DS135] lists, batch reads and queries leave it out, name it, and go on behind it", async () => {
   const all = await app.call("GET", `/v1/models/${model}?limit=100`);
   expect(all.status).toBe(200);
   expect(idsOf(all)).toHaveLength(ORDINARY);
@@ -100,7 +100,7 @@ test.each(["asc", "desc"])(
   },
 );
 
-test("[DS91] snapshots leave it out and name it on their last line, page by page", async () => {
+test("[DS91] [DS135] snapshots leave it out and name it on their last line, page by page", async () => {
   for (const limit of [1, 7, 1_000]) {
     const found: string[] = [];
     const left: string[] = [];
@@ -124,13 +124,13 @@ test("[DS91] snapshots leave it out and name it on their last line, page by page
   }
 });
 
-test("[DS91] a write of it is refused, and others are not", async () => {
+test("[DS91] [DS137] [DS131] a write of it is refused, and others are not", async () => {
   const written = await update(model, "a1", { title: "Another" });
   expect([written.status, written.body.code]).toEqual([400, "record_too_large"]);
   expect((await update(model, "n003", { title: "Third" })).status).toBe(200);
 });
 
-test("[DS91] a dump has all other records", async () => {
+test("[DS91] [DS136] a dump has all other records", async () => {
   const lines: string[] = [];
   await dumpOrganization(pool, app.organization, async (line) => void lines.push(line));
   const rows = lines.map((line) => JSON.parse(line) as { model?: string; data?: { id: string }; groups?: unknown });
@@ -138,7 +138,7 @@ test("[DS91] a dump has all other records", async () => {
   expect(new Set(records.map(({ data }) => data?.id)).size).toBe(ORDINARY);
 });
 
-test("[DS91] detaching keeps all other records, and says how many are left out", async () => {
+test("[DS91] [DS136] detaching keeps all other records, and says how many are left out", async () => {
   const left: number[] = [];
   const choice = { organization: app.organization, livemode: true };
   await openTableTools(pool, { ...moduleHooks, schemaPushed: [] }, app.databaseUrl).detach(choice, model, {

@@ -75,7 +75,7 @@ test("[DS91] rows of 40 MiB and 600 MiB, and one whose JSON cannot be made, end 
   expect(new Set(statuses)).toEqual(new Set([200]));
 }, 600_000);
 
-test("[DS83] however long Postgres takes over the JSON of a row, tables verify waits for it, and names the row", async () => {
+test("[DS83] [DS130] however long Postgres takes over the JSON of a row, tables verify waits for it, and names the row", async () => {
   const { rows, different, extra, notes } = await verifyTable(pool, tenant, model);
   expect({ rows, different, extra }).toEqual({ rows: ORDINARY + UNREADABLE.length, different: 0, extra: 0 });
   for (const id of UNREADABLE) expect(notes.some((note) => note.startsWith(`"${id}": `))).toBe(true);

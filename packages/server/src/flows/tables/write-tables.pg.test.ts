@@ -63,7 +63,7 @@ test("[DS6] only the fields that the commit changes are written", async () => {
   expect(log[1]?.data).toEqual({ id: "a", title: "Two", note: "By SQL" });
 });
 
-test("[DS6] the log says what the table made of a write: defaults, generated columns, triggers, and cascades, in one commit", async () => {
+test("[DS6] [DS99] the log says what the table made of a write: defaults, generated columns, triggers, and cascades, in one commit", async () => {
   await db.query(`create table public.books (
       id text primary key, title text, slug text generated always as (lower(title)) stored, edits int not null default 0,
       made timestamptz not null default '2026-01-02T03:04:05Z');
@@ -95,7 +95,7 @@ test("[DS6] the log says what the table made of a write: defaults, generated col
   expect(log[3]?.clientTxId).toBe(log[4]?.clientTxId);
 });
 
-test("[DS14] a constraint refuses its commit alone, with what the database says; the others of a bulk are written", async () => {
+test("[DS14] [DS172] [DS104] [DS103] a constraint refuses its commit alone, with what the database says; the others of a bulk are written", async () => {
   await db.query(`create table public.strict (
     id text primary key, title text not null, slot int unique deferrable initially deferred, size int check (size > 0))`);
   const { model } = await attach("public.strict", {
@@ -131,7 +131,7 @@ test("[DS14] a constraint refuses its commit alone, with what the database says;
   expect((await entries(2)).map(spelled)).toEqual(["created a A", "created e E"]);
 });
 
-test("[DS14] a trigger's own message refuses a commit whole; nothing of it is in the table or the log", async () => {
+test("[DS14] [DS172] a trigger's own message refuses a commit whole; nothing of it is in the table or the log", async () => {
   await db.query(`create table public.guarded (id text primary key, title text);
     create function public.no_swearing() returns trigger language plpgsql as $$
       begin if new.title like '%darn%' then raise exception 'Mind your language.'; end if; return new; end $$;
@@ -170,7 +170,7 @@ test("[DS14] a write that the table drops is refused; one that a trigger turns i
   ]);
 });
 
-test("[DS14] after a refusal, commits of others that touch the same record are judged by what is there", async () => {
+test("[DS14] [DS104] after a refusal, commits of others that touch the same record are judged by what is there", async () => {
   await db.query("create table public.shared (id text primary key, title text check (title <> 'bad'), note text)");
   await db.query("insert into shared values ('a', 'One', '-')");
   const { model } = await attach("public.shared", { title: {}, note: {} });
@@ -342,7 +342,7 @@ test("[DS6] values of every kind come to the row as they were sent", async () =>
   expect([odd.status, odd.body.source]).toMatchObject([409, { sqlstate: "22P02" }]);
 });
 
-test("[DS6] archiving is the record's alone; an erased record's row goes", async () => {
+test("[DS6] [DS100] archiving is the record's alone; an erased record's row goes", async () => {
   await db.query("create table public.kept (id text primary key, title text)");
   await db.query("insert into kept values ('a', 'One')");
   const { model } = await attach("public.kept", { title: {} });

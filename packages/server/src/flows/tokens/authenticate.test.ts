@@ -67,7 +67,7 @@ test("[K8] [K14] while the ends of tokens are heard of, a token is looked up onc
   expect(asked).toBe(4);
 });
 
-test("[K14] tokens that arrive at the same time are looked up together, each of them once", async () => {
+test("[K14] [K18] tokens that arrive at the same time are looked up together, each of them once", async () => {
   const statements: number[] = [];
   const query = async ({ values: [hashes] }: { values: [Buffer[]] }) => {
     statements.push(hashes.length);

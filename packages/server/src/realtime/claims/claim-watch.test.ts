@@ -53,7 +53,7 @@ function open(
 
 const many = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
 
-test("[A17] the sockets of a token watch so many records together and no more, over all models; what is replaced or given up does not count", async () => {
+test("[A17] [A34] the sockets of a token watch so many records together and no more, over all models; what is replaced or given up does not count", async () => {
   const quota = createWatchQuota(limits.watchedPerToken);
   const [one, two] = [open(undefined, quota.share()), open(undefined, quota.share())];
   const models = limits.watchedPerToken / limits.watchedPerModel;
@@ -82,7 +82,7 @@ test("[A17] the sockets of a token watch so many records together and no more, o
   expect(third.listeners()).toBe(0);
 });
 
-test("[A17] a record that was out of view is sent when it is requested again", async () => {
+test("[A17] [A36] a record that was out of view is sent when it is requested again", async () => {
   let filed: readonly string[] | undefined;
   const { watch, sent } = open(() => filed);
   await watch.watch(reader, "slide", ["s1"]);
@@ -92,7 +92,7 @@ test("[A17] a record that was out of view is sent when it is requested again", a
   expect(sent).toEqual(["s1", "s2"]);
 });
 
-test("[A27] of unsent records the 100 requested last are kept, over all models; the others use no memory", async () => {
+test("[A27] [A36] of unsent records the 100 requested last are kept, over all models; the others use no memory", async () => {
   const quota = createWatchQuota(limits.watchedPerModel);
   const { watch, sent, keys, change } = open((id) => (id.startsWith("there") ? ["deck:a"] : undefined), quota.share());
   await watch.watch(reader, "slide", [...many("there", 50), ...many("not", 300)]);

@@ -323,7 +323,7 @@ test.each([
   ["did not", { dataBefore: { a: "y" }, keepsValues: true }, []],
   ["was in a table of the caller's own, which alone knows", { dataBefore: { a: "y" }, keepsValues: false }, [true]],
 ])(
-  "[T14] whether a reader of a part hears that an updated record has left it, when that %s before",
+  "[T14] [T22] [T21] whether a reader of a part hears that an updated record has left it, when that %s before",
   async (_, known, left) => {
     const view = { models: undefined, groups: undefined, where: { note: [{ a: "x" }] } };
     const { commit, heard } = await liveReader({ view });

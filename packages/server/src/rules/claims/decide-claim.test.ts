@@ -100,7 +100,7 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
 
 const outcome = (decision: ClaimDecision) => (decision.kind === "refused" ? decision.refusal.code : decision.kind);
 
-test("[A1] granted, renewed, waiting, refused", () => {
+test("[A1] [A28] granted, renewed, waiting, refused", () => {
   const at = place();
   expect(outcome(at.claim("ann"))).toBe("granted");
   expect(outcome(at.claim("ann"))).toBe("renewed");

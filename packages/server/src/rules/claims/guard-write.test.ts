@@ -87,7 +87,7 @@ test.each([
     { ...title, onStale: "overwrite" as const, readAt: 0 },
     "claim_conflict",
   ],
-] as const)("[A11] %s: %s %s", (_, claim, id, operation, expected) => {
+] as const)("[A11] [A29] %s: %s %s", (_, claim, id, operation, expected) => {
   expect(outcomeOf(write(tenant(held(claim)), [operation], { id }))).toBe(expected);
 });
 

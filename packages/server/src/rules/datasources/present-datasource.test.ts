@@ -15,7 +15,7 @@ const OWN: OwnDatasource = {
 const NEVER: DatabaseHealth = { failures: 0 };
 const at = (now: number) => ({ requestedAt: now - 1, now });
 
-test("[DS64] attempts that fail are counted, with the time of the last success and of the first failure", () => {
+test("[DS64] [DS153] attempts that fail are counted, with the time of the last success and of the first failure", () => {
   const up = healthAfter(NEVER, at(10_000));
   expect(up).toEqual({ requestedAt: 9_999, succeededAt: 10_000, failures: 0, since: 10_000 });
   const twice = healthAfter(healthAfter(up, at(20_000), "away"), at(30_000), "still away");
@@ -39,14 +39,14 @@ test("[DS64] a datasource that was not asked yet has no times, and one without a
   expect(status).toBe("active");
 });
 
-test("[DS64] a move that cannot go on says why, without what an error tells of the operator's databases", () => {
+test("[DS64] [DS155] a move that cannot go on says why, without what an error tells of the operator's databases", () => {
   const moving = (moveProblem: string) => presentDatasource({ ...OWN, moving: true, moveProblem }, NEVER);
   expect(moving(moveProblems.several)).toMatchObject({ status: "moving", last_error: moveProblems.several });
   const { last_error } = moving('password authentication failed for user "operator" at 10.0.0.1.');
   expect(last_error).toBe("The move has failed so far, and is tried again.");
 });
 
-test("[DS64] the hosted datasource of a tenant whose database is away is broken, the other one is not", () => {
+test("[DS64] [DS154] the hosted datasource of a tenant whose database is away is broken, the other one is not", () => {
   const [live, test] = hostedDatasources("2026-01-02T03:04:05.000Z", { live: true, test: false });
   expect(live).toMatchObject({ status: "broken", last_error: expect.stringMatching(/is away/) });
   expect(test?.status).toBe("active");

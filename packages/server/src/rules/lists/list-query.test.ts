@@ -183,7 +183,7 @@ test("[G28] long keys and values are shortened in what is said of them", () => {
   expect(JSON.stringify(read({ where: { count: long } })).length).toBeLessThan(1_000);
 });
 
-test("[G28] [M30] a query is judged under the names of its caller", () => {
+test("[G28] [M30] [M52] a query is judged under the names of its caller", () => {
   const older = (query: object) =>
     readListQuery({ ...query }, model, (name) => (name === "heading" ? "title" : name === "gone" ? null : name));
   expect(older({ where: { heading: "a" }, orderBy: "heading" })).toEqual(

@@ -54,7 +54,7 @@ test.each([
   ["another group", ["*.*"], ["deck:1"], ["slide"], ["deck:2"], "group slide.read deck:2"],
   ["the whole organization", ["*.*"], ["deck:1"], undefined, ["org:org_1"], "group *.read org:org_1"],
 ] as [string, string[], string[], string[] | undefined, string[] | undefined, string][])(
-  "[K6] a scoped reader gets what its token covers of what it asks for, and is refused when that is nothing: %s",
+  "[K6] [K16] a scoped reader gets what its token covers of what it asks for, and is refused when that is nothing: %s",
   (_, operations, within, models, groups, wanted) => {
     expect(seen(operations, within, models, groups)).toBe(wanted);
   },
@@ -76,7 +76,7 @@ const anyParts = fc.array(
   { maxLength: 2 },
 );
 
-test("[T14] a reader of parts has the records that meet them, whether or not it is known what they were before", () => {
+test("[T14] [T22] [T21] a reader of parts has the records that meet them, whether or not it is known what they were before", () => {
   const states = fc.array(fc.record({ data: fc.option(anyData, { nil: null }), isKnown: fc.boolean() }));
   fc.assert(
     fc.property(anyParts, states, (parts, steps) => {

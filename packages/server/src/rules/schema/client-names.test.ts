@@ -61,7 +61,7 @@ test.each<[string, SaidSchema]>([
   ["another type", saying({ slide: { fields: { title: { type: "number" }, order: { type: "string" } } } })],
   ["another model", saying({ deck: first })],
   ["no models", { kind: "models", fingerprints: [] }],
-])("[M31] nothing is translated for a client with %s", (_, said) => {
+])("[M31] [M54] nothing is translated for a client with %s", (_, said) => {
   expect(namesFor(renamed(), said)).toBeUndefined();
 });
 

@@ -112,7 +112,7 @@ function validPush(fields: ReadonlySet<string>, { renamed, removed, added }: Ste
   return { renames, now };
 }
 
-test("[M32] a field keeps its values through any pushes, and a client with an older schema never sees those of another", () => {
+test("[M32] [M55] a field keeps its values through any pushes, and a client with an older schema never sees those of another", () => {
   const seen = { renamed: 0, hidden: 0 };
   fc.assert(
     fc.property(fc.array(step, { maxLength: 6 }), (steps) => {

@@ -203,13 +203,16 @@ test.each([
   ["integer", "number", false],
   ["enum", "string", false],
   ["datetime", "datetime", false],
-] as const)("[M9] whether other records meet a condition if a field of the type %s becomes %s", (from, to, isSo) => {
-  const of = (type: Field["type"]) => ({
-    models: { m: { fields: { a: { type, ...(type === "enum" && { values: ["x"] }) } } } },
-  });
-  expect(diffSchemas(of(from), of(to), () => true).recompared).toEqual(isSo ? ["m"] : []);
-  expect(diffSchemas(of(from), of(to), () => false).recompared).toEqual([]);
-});
+] as const)(
+  "[M9] [M38] whether other records meet a condition if a field of the type %s becomes %s",
+  (from, to, isSo) => {
+    const of = (type: Field["type"]) => ({
+      models: { m: { fields: { a: { type, ...(type === "enum" && { values: ["x"] }) } } } },
+    });
+    expect(diffSchemas(of(from), of(to), () => true).recompared).toEqual(isSo ? ["m"] : []);
+    expect(diffSchemas(of(from), of(to), () => false).recompared).toEqual([]);
+  },
+);
 
 test("[M8] a renamed field is neither dropped nor new, but may not be narrowed on the way", () => {
   const problems = (to: Field) =>
@@ -220,7 +223,7 @@ test("[M8] a renamed field is neither dropped nor new, but may not be narrowed o
   ]);
 });
 
-test("[G21] only a string can be indexed for searches, and such an index counts", () => {
+test("[G21] [G41] only a string can be indexed for searches, and such an index counts", () => {
   const indexed = (type: Field["type"]) =>
     checkSchema(one({ a: { type, index: "text", ...(type === "enum" && { values: ["a"] }) } }));
   expect(indexed("string")).toBeUndefined();

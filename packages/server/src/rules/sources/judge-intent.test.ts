@@ -60,7 +60,7 @@ test("[DS29] a commit for a source becomes an intent with what it would change, 
   expect([state.head.syncId, state.newReceipts.length]).toEqual([before, 1]);
 });
 
-test("[DS29] what changes nothing at a source needs no intent, and no commit writes two sources", () => {
+test("[DS29] [DS160] what changes nothing at a source needs no intent, and no commit writes two sources", () => {
   const state = tenant();
   const intent = intentOf(state, commitOf([create("task", "a", { title: "one" })]));
   settleIntent(laterRound(state, [intent]), intent, { kind: "committed", records: undefined });
@@ -119,7 +119,7 @@ test("[DS31] what a source shows that cannot be a record leaves the commit as it
   expect(round.records.get("task/a")?.data).toEqual({ id: "a", title: "one", order: 0 });
 });
 
-test("[DS29] a refusal has the source's words and leaves no trace", () => {
+test("[DS29] [DS159] a refusal has the source's words and leaves no trace", () => {
   const state = tenant();
   const commit = commitOf([create("hosted", "h", {}), create("task", "a", { title: "one" })]);
   const intent = intentOf(state, commit);

@@ -12,11 +12,11 @@ test.each([
   ["-infinity", "0001-01-01T00:00:00.000Z"],
   ["0044-03-15 BC", "0001-01-01T00:00:00.000Z"],
   ["0044-03-15T00:00:00+00:00 BC", "0001-01-01T00:00:00.000Z"],
-])("[DS77] a row that says %s is archived since %s", (said, expected) => {
+])("[DS77] [DS121] a row that says %s is archived since %s", (said, expected) => {
   expect(archiveTime(said)).toBe(expected);
 });
 
-test("[DS77] only a row with such a column says whether it is archived, and no value of the record has it", () => {
+test("[DS77] [DS140] only a row with such a column says whether it is archived, and no value of the record has it", () => {
   expect(splitArchived({ title: "One" })).toEqual({ data: { title: "One" }, archivedAt: undefined });
   expect(splitArchived({ title: "One", $archivedAt: null })).toEqual({ data: { title: "One" }, archivedAt: null });
   expect(splitArchived({ title: "One", $archivedAt: "2026-01-02" })).toEqual({

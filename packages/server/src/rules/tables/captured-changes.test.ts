@@ -34,7 +34,7 @@ function read(...changes: CapturedChange[]) {
   );
 }
 
-describe("[DS2] of what a transaction did to a row, the first state and the last one count", () => {
+describe("[DS2] [DS97] of what a transaction did to a row, the first state and the last one count", () => {
   const cases: readonly (readonly [string, readonly CapturedChange[], readonly string[]])[] = [
     ["an insert", [plain(null, ["a", "1"])], ["1: a: null -> 1 d"]],
     ["an update", [plain(["a", "1"], ["a", "2"])], ["1: a: 1 d -> 2 d"]],

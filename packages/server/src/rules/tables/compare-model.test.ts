@@ -58,11 +58,14 @@ test.for<[string, Field, Partial<CatalogColumn>, string]>([
     { type: "mood", labels: ["a"] },
     'cannot be "b": remove',
   ],
-])("[DS49] a model and a catalog disagree about %s: the sentence says what to do", ([, field, column, sentence]) => {
-  expect(said(field, column)).toContain(sentence);
-});
+])(
+  "[DS49] [DS117] a model and a catalog disagree about %s: the sentence says what to do",
+  ([, field, column, sentence]) => {
+    expect(said(field, column)).toContain(sentence);
+  },
+);
 
-test("[DS49] where null can be on one side only is said, and refuses nothing", () => {
+test("[DS49] [DS117] where null can be on one side only is said, and refuses nothing", () => {
   const notes = (field: Field, column: Partial<CatalogColumn>) => {
     const compared = compareModel(modelOf(field), tableOf(column));
     return "notes" in compared ? compared.notes : [];
@@ -101,7 +104,7 @@ test("[DS53] an index that the model declares and the table lacks is the stateme
   expect(of({ type: "int4" }, [{ column: "state", isByCodePoint: false, isGin: true }])).toHaveLength(1);
 });
 
-test("[DS53] [G37] an index for the items of an array is a GIN index, of columns whose items one finds", () => {
+test("[DS53] [G37] [G46] an index for the items of an array is a GIN index, of columns whose items one finds", () => {
   const of = (column: Partial<CatalogColumn>, isGin?: boolean) =>
     missingIndexes(
       modelOf({ type: "array", index: true }),

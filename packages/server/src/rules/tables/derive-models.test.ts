@@ -59,7 +59,7 @@ test.each<[string, Partial<CatalogColumn>, Partial<Field> | undefined]>([
   ["a generated column", { generated: "stored" }, { writableBy: [] }],
   ["an identity column", { type: "int8", identity: "always" }, { writableBy: [] }],
   ["an identity by default", { type: "int8", identity: "by default" }, {}],
-])("[DS95] of %s, the field has the rules that the table keeps in any case", (_, more, expected) => {
+])("[DS95] [DS134] of %s, the field has the rules that the table keeps in any case", (_, more, expected) => {
   const { type: __, nullable: ___, ...rules } = ofColumn(more).field ?? {};
   expect(rules).toEqual(expected);
 });
@@ -73,7 +73,7 @@ test.each([
   ["numeric", "NaN", true],
   ["numeric", "1,5", false],
   ["numeric", "twelve", false],
-])("[DS95] a field of %s takes %j: %s", (type, text, takes) => {
+])("[DS95] [DS134] a field of %s takes %j: %s", (type, text, takes) => {
   const { field } = ofColumn({ type });
   expect(field && brokenPattern(field, text)).toEqual(takes ? undefined : expect.objectContaining({ rule: "pattern" }));
 });

@@ -81,7 +81,7 @@ test.each<[string, TableTask, Partial<TableRights>, string[]]>([
   ["rows are hidden that are not read", "drop", { hidesRows: true }, []],
   ["an owner needs no privilege to detach", "drop", { owned: true, lacks: ["select", "trigger"] }, []],
   ["the triggers are gone already", "drop", { triggers: [], lacks: PRIVILEGES }, []],
-])("[DS36] [DS37] %s", (_, task, more, sentences) => {
+])("[DS36] [DS109] [DS37] %s", (_, task, more, sentences) => {
   expect(missingRights(task, [rights(more)])).toEqual(sentences);
 });
 

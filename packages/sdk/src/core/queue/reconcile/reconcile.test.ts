@@ -200,7 +200,7 @@ describe("[Q35] a reload replaces the view by the snapshot", () => {
     ],
     ["a leader takes back nothing that it has dropped", leader, {}, gone, {}],
     ["a leader takes what it knows nothing of", leader, undefined, gone, gone],
-  ])("[N46] [ER12] %s", (_, facts, own, found, expected) => {
+  ])("[N46] [ER12] [ER19] %s", (_, facts, own, found, expected) => {
     const mine = { ...write("a", 1), lost: own };
     const view = { ...knowing([]), reloads: 1, queue: withMutations(emptyQueue, [mine]) };
     const after = apply(view, [reloaded(snapshotOf([{ ...write("a", 1), lost: found }]))], facts);
@@ -213,7 +213,7 @@ describe("[Q35] a reload replaces the view by the snapshot", () => {
     ["nothing", {}, false],
     ["what belongs to another outcome", { operations: [{ ...UPDATE, base: null }], stage: { phase: "queued" } }, false],
   ])(
-    "[ER12] a tab takes its outcome from disk if the leader has removed values from the write: %s",
+    "[ER12] [ER19] a tab takes its outcome from disk if the leader has removed values from the write: %s",
     (_, less, isTaken) => {
       const own: Mutation = { ...write("a", 1), operations: [UPDATE], stage: { ...CONFLICT, notifications: [NOTICE] } };
       const found = { ...own, stage: { ...own.stage }, ...less } as Mutation;

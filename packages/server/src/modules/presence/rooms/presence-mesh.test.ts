@@ -122,7 +122,7 @@ test("[P7] the first participant in a room waits only for processes that have ro
   expect(alone.mesh("x").isSettled(ROOM, alone.now())).toBe(true);
 });
 
-test("[P7] a process without rooms sends nothing, and one whose rooms no other process shares sends no changes", () => {
+test("[P7] [P13] a process without rooms sends nothing, and one whose rooms no other process shares sends no changes", () => {
   const w = tenant(["x", "y"]);
   w.update("x", "a");
   w.exchange();
@@ -138,7 +138,7 @@ test("[P7] a process without rooms sends nothing, and one whose rooms no other p
   expect(w.sent).toEqual([]);
 });
 
-test("[P7] a lost change is made up for by the next heartbeat", () => {
+test("[P7] [P12] a lost change is made up for by the next heartbeat", () => {
   let loses = false;
   const w = tenant(["x", "y"], () => loses);
   w.update("x", "a");
@@ -174,7 +174,7 @@ test.each([
   for (const name of ["x", "y"]) expect(w.seen(name)).toEqual(["a", "b", "c"]);
 });
 
-test("[P7] a late list, older than what arrived before, is ignored", () => {
+test("[P7] [P12] a late list, older than what arrived before, is ignored", () => {
   const w = tenant(["x", "y"]);
   w.update("y", "c");
   w.update("x", "a");

@@ -128,7 +128,7 @@ test("[P7] between processes too: one change in 50 ms, and while one is on its w
   expect(sent[1]).toMatchObject({ rooms: [{ kind: "change", said: [{ session: "s1", state: '{"n":199}' }] }] });
 });
 
-test("[P7] a process without rooms sends nothing; a process with rooms sends a heartbeat every 10 s", async () => {
+test("[P7] [P13] [P12] a process without rooms sends nothing; a process with rooms sends a heartbeat every 10 s", async () => {
   const { rooms, update, pass, sent, clear } = open();
   await pass(60_000);
   expect(sent).toEqual([]);
