@@ -157,7 +157,7 @@ function replay(records: Records, { model, id, verb, data, changedFields, syncId
   const values = data ?? {};
   expect(before === undefined ? "created" : "updated", told).toBe(verb);
   const changed = changedFields ?? Object.keys(values).filter((field) => field !== "id" && values[field] !== null);
-  // It may name more: see DS2.
+  // It may name more: see DS97.
   const differing = Object.keys(values).filter((field) => before && !isDeepStrictEqual(before[field], values[field]));
   expect(changed, told).toEqual(expect.arrayContaining(differing));
   records.set(id, values);
