@@ -24,7 +24,7 @@ test("a page that lacks a change of a rule is out of date", () => {
 
 test("a rule in two files is named with both", () => {
   expect(judge({ "a/RULES.md": queue, "b/RULES.md": queue })).toEqual([
-    "[Q1] is in a/RULES.md and again in b/RULES.md",
+    "[Q1] is in a/RULES.md and again in b/RULES.md: take Q2",
   ]);
 });
 

@@ -30,7 +30,7 @@ export function judgeFiles(book: {
       ),
     ...rules
       .filter((rule) => first.get(rule.id) !== rule)
-      .map(({ id, file }) => `[${id}] is in ${first.get(id)?.file} and again in ${file}`),
+      .map(({ id, file }) => `[${id}] is in ${first.get(id)?.file} and again in ${file}: take ${nextOf(id, rules)}`),
     ...rules
       .filter(({ id, section }) => id.replace(/\d.*/, "") !== section)
       .map(({ id, file, section }) => `${file} has [${id}] in the section [${section}]`),
@@ -48,4 +48,13 @@ export function judgeFiles(book: {
     ),
     ...(page === expected ? [] : ["docs/behaviour.md is out of date: run npm run docs:write"]),
   ];
+}
+
+/** The next free number of an id's letters. */
+function nextOf(id: string, rules: readonly { readonly id: string }[]): string {
+  const letters = id.replace(/\d.*/, "");
+  const numbers = rules
+    .filter((rule) => rule.id.replace(/\d.*/, "") === letters)
+    .map((rule) => rule.id.slice(letters.length));
+  return `${letters}${Math.max(...numbers.map((number) => Number.parseInt(number, 10))) + 1}`;
 }

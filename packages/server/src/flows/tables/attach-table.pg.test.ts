@@ -12,7 +12,7 @@ beforeEach(async () => {
   seen = await mark();
 });
 
-test("[DS1] [DS96] rows that were there before are records, without log entries, and clients are told to read again", async () => {
+test("[DS1] rows that were there before are records, without log entries, and clients are told to read again", async () => {
   await db.query("create table public.before (id text primary key, title text, deck text)");
   await db.query("insert into before select 'r' || n, 'Row ' || n, 'd' || n % 3 from generate_series(1, 1234) n");
   const version = async () => (await app.call("GET", "/v1/schema")).body.version as number;
@@ -176,7 +176,7 @@ test("[DS7] [DS102] [DS101] a renamed column breaks the model: the caller's SQL 
   await until(async () => (await state())?.problem === null);
 });
 
-test("[DS8] while a table is attached, writers go on: every row ends as it is in the table", async () => {
+test("[DS8] [DS96] while a table is attached, writers go on: every row ends as it is in the table", async () => {
   await db.query("create table public.busy (id int primary key, title text)");
   await db.query("insert into busy select n, 'Row ' || n from generate_series(1, 5000) n");
   const stop = new AbortController();

@@ -103,7 +103,7 @@ test("[DS49] a field with a new name keeps its column, and a column with a new n
   await expectEqual(model);
 });
 
-test("[DS50] a column of another type breaks the model: SQL goes on, its value reads as null, writes name the column, and a push mends it", async () => {
+test("[DS50] [DS101] a column of another type breaks the model: SQL goes on, its value reads as null, writes name the column, and a push mends it", async () => {
   await db.query("create table public.retyped (id text primary key, title text not null, price int not null)");
   await db.query("insert into retyped values ('a', 'One', 1)");
   const { model } = await attach("public.retyped", { title: TEXT, price: { ...TEXT, type: "integer" } });

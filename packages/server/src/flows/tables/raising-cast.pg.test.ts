@@ -57,7 +57,7 @@ test("[DS83] it fails no statement of the caller's, and comes into the log witho
   ]);
 });
 
-test("[DS91] [DS83] [DS131] [DS130] it can be verified and deleted", async () => {
+test("[DS91] [DS83] [DS131] it can be verified and deleted", async () => {
   expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows: 8, different: 0, extra: 0 });
   expect((await update(model, "cell", { title: "Another" })).body.code).toBe("record_too_large");
   for (const id of UNREADABLE) expect((await remove(model, id)).status).toBe(200);

@@ -95,7 +95,7 @@ test("[DS6] [DS99] the log says what the table made of a write: defaults, genera
   expect(log[3]?.clientTxId).toBe(log[4]?.clientTxId);
 });
 
-test("[DS14] [DS172] [DS104] [DS103] a constraint refuses its commit alone, with what the database says; the others of a bulk are written", async () => {
+test("[DS14] [DS172] [DS104] [DS173] [DS103] a constraint refuses its commit alone, with what the database says; the others of a bulk are written", async () => {
   await db.query(`create table public.strict (
     id text primary key, title text not null, slot int unique deferrable initially deferred, size int check (size > 0))`);
   const { model } = await attach("public.strict", {
@@ -287,7 +287,7 @@ test("[DS17] ids: of the key's type, in its own form, and none where the databas
   expect((await update(uuids, "abc", { title: "T" })).body).toMatchObject({ missingIds: ["abc"] });
 });
 
-test("[DS18] [DS7] while a table is broken its writes answer 503 with the column's name, those of other tables and models go on", async () => {
+test("[DS18] [DS7] [DS101] while a table is broken its writes answer 503 with the column's name, those of other tables and models go on", async () => {
   await db.query("create table public.changing (id text primary key, title text, note text)");
   await db.query(
     "insert into changing values ('a', 'One'); create table public.beside (id text primary key, title text)",
