@@ -89,7 +89,7 @@ test.each([
   ["leads", ["a", "b"]],
   ["follows", ["b"]],
 ] as const)(
-  "[Q47] after a long sleep, a tab that loses the disk and %s sends of its writes %j: another may have sent the others",
+  "[Q73] after a long sleep, a tab that loses the disk and %s sends of its writes %j: another may have sent the others",
   async (which, sends) => {
     const own = createTestServer(schema);
     const profile = new BrowserProfile();
