@@ -1,5 +1,6 @@
+import { claims } from "../parts/claims.ts";
 import { presence } from "./presence/module.ts";
 import { webhooks } from "./webhooks/module.ts";
 
 /** What the server has beside its kernel, in the order in which they are asked. */
-export const modules = [presence, webhooks] as const;
+export const modules = [claims, presence, webhooks] as const;

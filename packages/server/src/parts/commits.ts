@@ -1,11 +1,9 @@
 import { type CommitLanes, createCommitLanes } from "../flows/commits/commit-lanes.ts";
 import { countCommits } from "../flows/commits/count-commits.ts";
-import type { Changed } from "../flows/commits/in-rounds.ts";
 import { readCommit } from "../flows/commits/read-commit.ts";
 import type { Drained } from "../flows/commits/round-result.ts";
 import { submitCommits } from "../flows/sources/submit-commits.ts";
 import { commitRoutes } from "../http/routes/commits.ts";
-import { CLAIMS } from "../rules/claims/claims-state.ts";
 import type { PlaneContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
 import { moduleHooks, type OpenModules } from "./modules.ts";
@@ -23,8 +21,8 @@ export interface Commits extends Part {
 /** Commits and claims are decided in the lanes. Afterwards, each round is published here and to other processes. */
 export function openCommits(
   ctx: PlaneContext,
-  { hub, claimHub }: Hubs,
-  { after }: Pick<OpenModules, "after">,
+  { hub }: Hubs,
+  { after, changed: announceChange }: Pick<OpenModules, "after" | "changed">,
   { ask }: Pick<Sources, "ask">,
   { seeRecord }: Pick<Reads, "seeRecord">,
 ): Commits {
@@ -37,11 +35,6 @@ export function openCommits(
       wake.log(tenant, to);
     }
     for (const module of changed) announceChange({ module, tenant });
-  };
-  const announceChange = ({ module, tenant }: Changed) => {
-    if (module !== CLAIMS) return;
-    claimHub.changed(tenant);
-    wake.claims(tenant);
   };
   const lanes: CommitLanes = createCommitLanes({
     ...{ url, verify, schemas, modules: moduleHooks.inRounds },

@@ -1,6 +1,7 @@
 import type { ServerLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import type { PublicUrl } from "../addresses/public-url.ts";
+import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
 import type { Encryption } from "../flows/encryption.ts";
 import type { PageCursors } from "../flows/lists/page-cursor.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
@@ -8,6 +9,7 @@ import type { SchemaCache } from "../flows/schema/schema-cache.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { IncomingAnswers } from "../limits/incoming-answers.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
+import type { HeadPoll } from "../realtime/log/head-poll.ts";
 import type { DatabaseSettings, Report, ServerOptions } from "../server-options.ts";
 import type { OpenDatabase } from "./database.ts";
 
@@ -39,4 +41,11 @@ export interface PlaneContext extends ServerContext, Omit<OpenDatabase, "close" 
   /** Memory for the caches of this database together. */
   readonly cacheBytes: number;
   readonly schemas: SchemaCache;
+}
+
+/** What modules use of the kernel that serves the tenants of one database. */
+export interface ModuleContext extends PlaneContext {
+  readonly lanes: CommitLanes;
+  /** The heads of logs that somebody follows. */
+  readonly heads: HeadPoll;
 }

@@ -4,8 +4,10 @@ import type { InRounds } from "../flows/commits/in-rounds.ts";
 import type { FieldRenames } from "../flows/schema/push-schema.ts";
 import type { Handlers } from "../http/answer.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
+import type { OpenStream } from "../realtime/handshake.ts";
 import type { SocketModules } from "../realtime/socket-module.ts";
-import type { PlaneContext, ServerContext } from "./context.ts";
+import type { StreamModules } from "../realtime/stream-module.ts";
+import type { ModuleContext, ServerContext } from "./context.ts";
 import type { Part } from "./part.ts";
 
 /**
@@ -17,7 +19,7 @@ export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
   /** For the whole process. */
   open?(ctx: ServerContext): ServiceModule;
   /** For the tenants of one database. */
-  openIn?(ctx: PlaneContext): DatabaseModule<R> | Promise<DatabaseModule<R>>;
+  openIn?(ctx: ModuleContext): DatabaseModule<R> | Promise<DatabaseModule<R>>;
   /** In the transaction that makes another schema the tenant's newest. */
   schemaPushed?(tx: Transaction, tenant: number, renames: FieldRenames): Promise<void>;
   /** In the transaction that ends tokens, now or after so many seconds. */
@@ -35,6 +37,12 @@ export interface ServiceModule extends Part {
 
 export interface DatabaseModule<R extends Partial<Handlers> = Partial<Handlers>> extends Part {
   readonly routes?: R;
+  /** What it does on streams. */
+  readonly streams?: StreamModules;
+  /** Streams of these participants are open. Called every few seconds, and when one was opened. */
+  alive?(present: readonly OpenStream[]): Promise<void>;
+  /** In this process, a round was committed that has changed something of the tenant which others follow (`inRounds`). */
+  changed?(tenant: number): void;
   /** A tenant's log has grown in this process by this many entries, which are committed and published. */
   after?(tenant: number, entries: number): void;
 }

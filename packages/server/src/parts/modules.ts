@@ -1,18 +1,21 @@
-import { renameClaims, revokeClaims } from "../db/claims/claims.ts";
 import type { Database } from "../db/connection/pool.ts";
-import { claimsInRounds } from "../flows/claims/claims-in-rounds.ts";
+import type { Changed } from "../flows/commits/in-rounds.ts";
 import type { ModuleHooks } from "../flows/module-hooks.ts";
 import { intentsInRounds } from "../flows/sources/intents-in-rounds.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import { modules } from "../modules/list.ts";
+import type { OpenStream } from "../realtime/handshake.ts";
 import type { SocketModules } from "../realtime/socket-module.ts";
-import type { PlaneContext, ServerContext } from "./context.ts";
+import type { StreamModules } from "../realtime/stream-module.ts";
+import type { ModuleContext, ServerContext } from "./context.ts";
 import type { DatabaseModule, Module } from "./module.ts";
 import { createParts, type Part } from "./part.ts";
 
 const all: readonly Module[] = modules;
 
-type RoutesOf<M> = M extends { openIn(ctx: PlaneContext): Promise<DatabaseModule<infer R>> } ? R : never;
+type RoutesOf<M> = M extends { openIn(ctx: ModuleContext): DatabaseModule<infer R> | Promise<DatabaseModule<infer R>> }
+  ? R
+  : never;
 type Intersection<U> = (U extends unknown ? (of: U) => void : never) extends (of: infer I) => void ? I : never;
 /** Those of the modules on the list. */
 export type ModuleRoutes = Intersection<RoutesOf<(typeof modules)[number]>>;
@@ -20,15 +23,24 @@ export type ModuleRoutes = Intersection<RoutesOf<(typeof modules)[number]>>;
 /** The modules of one database, as one. */
 export interface OpenModules extends Part {
   readonly routes: ModuleRoutes;
+  readonly streams: readonly StreamModules[];
+  alive(present: readonly OpenStream[]): Promise<void>;
+  changed(change: Changed): void;
   after(tenant: number, entries: number): void;
 }
 
-export async function openModules(ctx: PlaneContext): Promise<OpenModules> {
+export async function openModules(ctx: ModuleContext): Promise<OpenModules> {
   const { opened, forget, stop, close } = createParts();
-  const open: DatabaseModule[] = [];
-  for (const { openIn } of all) if (openIn) open.push(opened(await openIn(ctx)));
+  const named = new Map<string, DatabaseModule>();
+  for (const { name, openIn } of all) if (openIn) named.set(name, opened(await openIn(ctx)));
+  const open = [...named.values()];
   return {
     routes: Object.assign({}, ...open.map(({ routes }) => routes)) as ModuleRoutes,
+    streams: open.flatMap(({ streams }) => streams ?? []),
+    async alive(present) {
+      await Promise.all(open.map(({ alive }) => alive?.(present)));
+    },
+    changed: ({ module, tenant }) => named.get(module)?.changed?.(tenant),
     after(tenant, entries) {
       for (const { after } of open) after?.(tenant, entries);
     },
@@ -49,9 +61,9 @@ export function openServiceModules(ctx: ServerContext): ServiceModules {
 
 /** What modules do with tenants, in the order of the list. */
 export const moduleHooks: ModuleHooks = {
-  schemaPushed: [renameClaims, ...all.flatMap((module) => module.schemaPushed ?? [])],
-  tokensEnded: [revokeClaims, ...all.flatMap((module) => module.tokensEnded ?? [])],
-  inRounds: [claimsInRounds, intentsInRounds, ...all.flatMap((module) => module.inRounds ?? [])],
+  schemaPushed: all.flatMap((module) => module.schemaPushed ?? []),
+  tokensEnded: all.flatMap((module) => module.tokensEnded ?? []),
+  inRounds: [...all.flatMap((module) => module.inRounds ?? []), intentsInRounds],
 };
 
 export function measureModules(metrics: Metrics, pool: Database): void {

@@ -1,24 +1,23 @@
 import { createSchemaCache } from "../flows/schema/schema-cache.ts";
 import type { TenantData } from "../flows/tenant-data.ts";
 import type { Followed } from "../realtime/session-deps.ts";
-import { type Claims, openClaims } from "./claims.ts";
 import { type Commits, openCommits } from "./commits.ts";
 import type { PlaneContext, ServerContext } from "./context.ts";
 import type { OpenDatabase } from "./database.ts";
 import { type FollowedSources, followSources } from "./followed-sources.ts";
 import { openHubs } from "./hubs.ts";
 import { openMaintenance } from "./maintenance.ts";
-import { type ModuleRoutes, openModules } from "./modules.ts";
+import { type ModuleRoutes, type OpenModules, openModules } from "./modules.ts";
 import { createParts, type Part } from "./part.ts";
 import { openReads, type Reads } from "./reads.ts";
 import { openSchemas, type Schemas } from "./schemas.ts";
 import { openSources } from "./sources.ts";
 import { openTables } from "./tables.ts";
 
-type Routes = Commits["routes"] & Reads["routes"] & Claims["routes"] & Schemas["routes"] & ModuleRoutes;
+type Routes = Commits["routes"] & Reads["routes"] & Schemas["routes"] & ModuleRoutes;
 
-/** Everything that serves the tenants of one database: their commits, claims, reads, streams and webhooks. */
-export interface Plane extends Part, TenantData, Pick<Commits, "lanes"> {
+/** Everything that serves the tenants of one database: their commits, reads and streams, and what modules add. */
+export interface Plane extends Part, TenantData, Pick<Commits, "lanes">, Pick<OpenModules, "alive"> {
   readonly verifySource: FollowedSources["verify"];
   readonly followed: Followed;
   readonly routes: Routes;
@@ -34,20 +33,29 @@ export async function openPlane(
   const { opened, forget, stop, close } = createParts();
   const maintenance = opened(openMaintenance(ctx));
   const hubs = opened(openHubs(ctx));
-  const modules = opened(await openModules(ctx));
   const sources = opened(await openSources(ctx));
   const reads = opened(openReads(ctx, hubs));
-  const commits = opened(openCommits(ctx, hubs, modules, sources, reads));
-  const claims = opened(openClaims(ctx, hubs, commits));
+  let modules: OpenModules | undefined;
+  const commits = opened(
+    openCommits(
+      ctx,
+      hubs,
+      { after: (...grown) => modules?.after(...grown), changed: (change) => modules?.changed(change) },
+      sources,
+      reads,
+    ),
+  );
+  modules = opened(await openModules({ ...ctx, lanes: commits.lanes, heads: hubs.heads }));
   opened(openTables(ctx, commits));
   const followed = opened(followSources(ctx, sources, commits));
   const schemaPushes = opened(openSchemas(ctx, hubs, maintenance));
   return {
-    ...{ pool, schemas, lanes: commits.lanes, followed: hubs, verifySource: followed.verify, forget, stop, close },
+    ...{ pool, schemas, lanes: commits.lanes, alive: modules.alive, verifySource: followed.verify },
+    ...{ forget, stop, close },
+    followed: { ...hubs, modules: modules.streams },
     routes: {
       ...commits.routes,
       ...reads.routes,
-      ...claims.routes,
       ...schemaPushes.routes,
       ...modules.routes,
     },

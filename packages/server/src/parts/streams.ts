@@ -1,8 +1,8 @@
 import { limits as agreed } from "@holdfast/sdk/protocol";
-import { keepWaiters, type Waiter } from "../flows/claims/keep-claims.ts";
 import type { AnswerBounds } from "../limits/answer-bytes.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { type Gateway, openGateway } from "../realtime/gateway.ts";
+import type { OpenStream } from "../realtime/handshake.ts";
 import { createHeartbeat } from "../workers/heartbeat.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
@@ -12,8 +12,8 @@ import type { Planes } from "./planes.ts";
 
 /** Each welcome makes three queries, which concurrent welcomes share. */
 const WELCOMES = { most: 32, mostPerKey: 24 };
-/** How often open streams count as a sign of life: well within the time after which a waiter counts as silent. */
-const WAITERS_MS = 10_000;
+/** How often open streams count as a sign of life: well within the time after which one who waits counts as silent. */
+const ALIVE_MS = 10_000;
 /**
  * Pages to sockets are counted by their largest size, since they wait for their places before they are read. Half of the
  * room is left to HTTP, which does not wait.
@@ -27,7 +27,7 @@ export interface Streams extends Part {
   readonly gateway: Gateway;
 }
 
-/** WebSockets: logs, claims, and what modules do there. */
+/** WebSockets: logs, and what modules do there. */
 export function openStreams(
   ctx: ServerContext,
   isOriginAllowed: (origin: string) => boolean,
@@ -36,11 +36,10 @@ export function openStreams(
   modules: Pick<ServiceModules, "sockets">,
 ): Streams {
   const { limits, publicUrl, report, answers } = ctx;
-  const heartbeat = createHeartbeat<Waiter>({
-    beat: (waiters) =>
-      planes.each((plane, home) => keepWaiters(plane.pool, plane.lanes)(waiters.filter((one) => one.home === home))),
-    failed: report("waiters_failed"),
-    everyMs: WAITERS_MS,
+  const heartbeat = createHeartbeat<OpenStream>({
+    beat: (streams) => planes.each(({ alive }, home) => alive(streams.filter((one) => one.home === home))),
+    failed: report("heartbeat_failed"),
+    everyMs: ALIVE_MS,
   });
   const gateway = openGateway({
     modules: modules.sockets,

@@ -4,7 +4,7 @@ import { asItIs, type ClientSchemas, type SpokenSchema } from "../flows/schema/c
 import type { View, ViewRequest } from "../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { readSaid, type SaidSchema } from "../rules/schema/client-names.ts";
-import { claimFrameOut, whereIn } from "../rules/schema/translate.ts";
+import { whereIn } from "../rules/schema/translate.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 import { viewOfRequest } from "./log/log-reader.ts";
 
@@ -56,7 +56,3 @@ export function askedUnder(
   const view = viewOfRequest(principal, requested);
   return "refusal" in view ? view : { spoken, requested, view };
 }
-
-/** A claim frame under the client's names. Undefined: it is of a field that the client does not know. */
-export const claimFrameFor = (spoken: SpokenSchema | undefined, frame: string): string | undefined =>
-  spoken?.names ? claimFrameOut(spoken.names, frame) : frame;

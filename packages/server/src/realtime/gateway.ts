@@ -6,11 +6,10 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { ClientAddress } from "../addresses/client-address.ts";
 import { hasToken, PREFIXES, searchOf } from "../addresses/request-url.ts";
 import { endWithRefusal } from "../envelope/raw-refusal.ts";
-import type { Waiter } from "../flows/claims/keep-claims.ts";
 import type { StreamAnswers } from "../flows/stream-answers.ts";
 import type { ConnectionQuota } from "../limits/connection-quota.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import { createWatchQuota } from "./claims/watch-quota.ts";
+import type { OpenStream } from "./handshake.ts";
 import { startPinging } from "./pinger.ts";
 import { createSession, type Session } from "./session.ts";
 import type { SessionDeps } from "./session-deps.ts";
@@ -29,11 +28,11 @@ export interface Gateway {
   accept(server: Server, streamAnswers: StreamAnswers): void;
   readonly size: number;
   /** The participants with an open stream, each device once. */
-  present(): Waiter[];
+  present(): OpenStream[];
   /** Closes the streams that use a token. Returns how many. */
   revoke(tokenId: string): number;
   /** Closes streams, all if not told which; their clients reconnect. */
-  restart(reason: string, which?: (who: Waiter) => boolean): void;
+  restart(reason: string, which?: (who: OpenStream) => boolean): void;
   close(): Promise<void>;
 }
 
@@ -53,7 +52,6 @@ export function openGateway(options: GatewayOptions): Gateway {
   const sessions = new Map<WebSocket, Session>();
   const pinger = startPinging(limits.pingMs);
   const socketQuota = createSocketQuota(options.socketsPerToken);
-  const watchQuota = createWatchQuota(limits.watchedPerToken);
   let stopping = false;
 
   /** Upgrades that arrive together are answered a few per tick, so that they do not block the event loop. */
@@ -72,7 +70,6 @@ export function openGateway(options: GatewayOptions): Gateway {
         address: options.clientAddress.of(request),
         authenticated: () => options.quota.authenticated(socket),
         permit: socketQuota.permit(),
-        watched: watchQuota.share(),
       });
       sessions.set(opened, session);
       pinger.add(opened);
@@ -99,7 +96,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       return sessions.size;
     },
     present: () => {
-      const known = new Map<string, Waiter>();
+      const known = new Map<string, OpenStream>();
       for (const session of sessions.values()) {
         const who = session.who();
         if (who) known.set(`${who.tenant} ${who.participant} ${who.clientId}`, who);

@@ -1,9 +1,7 @@
-import type { Waiter } from "../flows/claims/keep-claims.ts";
 import type { Authenticator } from "../flows/tokens/authenticate.ts";
 import type { FailedAuthLimiter } from "../limits/failed-auth-limiter.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { nameOf, type Principal } from "../rules/tokens/participant.ts";
-import type { WatchShare } from "./claims/watch-quota.ts";
 import type { SocketPermit } from "./socket-quota.ts";
 
 /** The participant and token of the last hello. After a resync they are kept until the next hello. */
@@ -30,8 +28,6 @@ export interface HandshakeDeps {
 export interface SocketConnection {
   readonly address: string;
   readonly permit: SocketPermit;
-  /** Its share of the records that its token may watch. */
-  readonly watched: WatchShare;
   /** Called when the connection has sent a valid token. */
   authenticated(): void;
 }
@@ -66,8 +62,17 @@ export function handshake(
 const isSameParticipant = (a: Principal, b: Principal): boolean =>
   a.tenant === b.tenant && a.participantKind === b.participantKind && a.participantId === b.participantId;
 
-/** The participant and device of a session. */
-export const presenceOf = ({ principal, clientId }: AuthenticatedClient): Waiter => ({
+/** A participant with an open stream, and its device. */
+export interface OpenStream {
+  readonly tenant: number;
+  /** Where the tenant's data are: see participant.ts. */
+  readonly home: string | null;
+  /** `<kind>:<id>` */
+  readonly participant: string;
+  readonly clientId: string | null;
+}
+
+export const openStreamOf = ({ principal, clientId }: AuthenticatedClient): OpenStream => ({
   tenant: principal.tenant,
   home: principal.home,
   participant: nameOf(principal),

@@ -67,7 +67,7 @@ function open({ logged = 0, ...more }: { current?: () => Promise<object>; logged
         return { position: () => logged, erasedTo: () => 0, delivered: () => undefined, hear: () => {}, end };
       },
     },
-    claimHub: { listen: async () => () => {} },
+    modules: [],
     // A page of the log that is never read.
     catchUp: { page: () => new Promise(() => {}) },
   };
@@ -105,7 +105,6 @@ function open({ logged = 0, ...more }: { current?: () => Promise<object>; logged
   const session = createSession(socket as unknown as WebSocket, deps, {
     address: "::1",
     permit,
-    watched: { resize: () => true },
     authenticated: () => {},
   });
   const receive = async (frame: object) => {

@@ -1,7 +1,6 @@
 import { closeCodes, type FrameUp, limits, type ResyncReason } from "@holdfast/sdk/protocol";
 import type { WebSocket } from "ws";
 import { envelopeOf } from "../envelope/envelope.ts";
-import type { Waiter } from "../flows/claims/keep-claims.ts";
 import type { FollowLog } from "../flows/log/follow-log.ts";
 import type { SpokenSchema } from "../flows/schema/client-schemas.ts";
 import type { LiveSchema } from "../flows/schema/schema-cache.ts";
@@ -10,13 +9,17 @@ import { coveredModels, isSameView, type View, type ViewRequest, viewOfToken } f
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { SaidSchema } from "../rules/schema/client-names.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
-import { checkModel } from "../rules/tokens/scope.ts";
 import { type Caller, createCalls } from "./calls.ts";
-import { createClaimWatch } from "./claims/claim-watch.ts";
-import { askedUnder, claimFrameFor, currentFor, requestUnder, saidIn } from "./client-schema.ts";
+import { askedUnder, currentFor, requestUnder, saidIn } from "./client-schema.ts";
 import { startDeadline } from "./deadline.ts";
 import { createFrameBudget } from "./frame-budget.ts";
-import { type AuthenticatedClient, handshake, presenceOf, type SocketConnection } from "./handshake.ts";
+import {
+  type AuthenticatedClient,
+  handshake,
+  type OpenStream,
+  openStreamOf,
+  type SocketConnection,
+} from "./handshake.ts";
 import { type LogReader, listenToLog, viewOfRequest } from "./log/log-reader.ts";
 import { createPageWriter } from "./log/page-writer.ts";
 import { createPartSubscriptions, type PartSubscriptions } from "./log/part-subscriptions.ts";
@@ -25,6 +28,7 @@ import { type Frame, readFrame } from "./read-frame.ts";
 import type { SessionDeps } from "./session-deps.ts";
 import type { SocketModule } from "./socket-module.ts";
 import { createSocketWriter } from "./socket-writer.ts";
+import type { StreamClient, StreamModule } from "./stream-module.ts";
 import { resyncReason, tokenFields, welcomeFrame } from "./welcome-frame.ts";
 
 /**
@@ -49,11 +53,13 @@ type Phase =
       readonly parts: PartSubscriptions | undefined;
       /** The schema, and what the client calls its fields. */
       readonly spoken: SpokenSchema;
+      /** By the frames that they take. */
+      readonly modules: ReadonlyMap<string, StreamModule>;
     } & AuthenticatedClient);
 
 export interface Session {
   /** Undefined until the hello. */
-  who(): Waiter | undefined;
+  who(): OpenStream | undefined;
   /**
    * Called every few seconds: checks the token, and that the client still reads. Returns a promise only if the token
    * has to be looked up.
@@ -99,25 +105,22 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     for (const frame of frames) taking.set(frame, opened);
     return opened;
   });
-  const claimWatch = createClaimWatch({
-    share: connection.watched,
-    notify: (text) => {
-      const frame = claimFrameFor(phase.name === "greeting" ? undefined : phase.spoken, text);
-      if (frame === undefined) return;
-      // The frame may name a position.
+  const client: StreamClient = {
+    principal: () => (phase.name === "greeting" ? undefined : phase.principal),
+    spoken: () => (phase.name === "greeting" ? undefined : phase.spoken),
+    notify: (frame) => {
       if (phase.name === "welcomed") phase.reader.tell();
       notify(frame);
     },
-    reader: () => (phase.name === "greeting" ? undefined : phase.principal),
-  });
+  };
   const known = (): AuthenticatedClient | undefined => (phase.name === "greeting" ? phase.known : phase);
 
-  /** Stops log and claim frames. Keeps the identity, and what modules do on the socket. */
+  /** Stops the stream. Keeps the identity, and what modules do on the socket. */
   const leave = () => {
-    claimWatch.end();
     waiting = undefined;
     if (phase.name === "greeting") return;
     const { principal, token, clientId } = phase;
+    for (const module of phase.modules.values()) module.end();
     phase.reader.end();
     phase = { name: "greeting", known: { principal, token, clientId } };
   };
@@ -153,6 +156,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (phase.name === "greeting")
       return fail(refuse("invalid_frame", { message: "The first frame must be hello." }), closeCodes.badFrame);
     if (waiting && frame.frame === "subscribe") return await takeRest(frame, waiting);
+    const ofStream = phase.modules.get(frame.frame);
+    if (ofStream) return refused(await ofStream.receive(frame));
     switch (frame.frame) {
       case "auth":
         return await renew(frame.token);
@@ -166,8 +171,6 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
         if (phase.parts) return phase.parts.unsubscribe(frame.ids);
         for (const id of frame.ids) refusePart(id, NO_PARTS);
         return;
-      case "watch":
-        return await watch(frame.model, frame.ids);
       case "call":
         // It was read before.
         return;
@@ -178,7 +181,10 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   }
 
   function take(module: SocketModule, frame: FrameUp): void {
-    const no = module.receive(frame);
+    refused(module.receive(frame));
+  }
+
+  function refused(no: ReturnType<SocketModule["receive"]>): void {
     if (no) fail(no.refusal, no.closeCode);
   }
 
@@ -229,7 +235,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   ): Promise<Waiting | undefined> {
     const { token, clientId = null, groups } = hello;
     leave();
-    const { log, hub, catchUp, claims, claimHub, clientSchemas } = await followed(principal);
+    const { log, hub, catchUp, clientSchemas, modules: ofDatabase } = await followed(principal);
     const reader = await listenToLog(hub, catchUp, principal.tenant, listeners);
     // Read the head after listening has started, so that no entry between the two is lost.
     const { head, schema, spoken } = await currentFor(said, principal.tenant, log, clientSchemas).catch(
@@ -250,7 +256,12 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     }
     const { view } = asked;
     const requested = parts ? () => requestUnder(asked.spoken, parts.request()) : () => asked.requested;
-    phase = { name: "welcomed", principal, token, clientId, log, reader, requested, parts, spoken: asked.spoken };
+    const opened = ofDatabase.map(({ frames, open }) => ({ frames, module: open(client) }));
+    const ofStream = new Map(opened.flatMap(({ frames, module }) => frames.map((frame) => [frame, module] as const)));
+    phase = {
+      ...{ name: "welcomed", principal, token, clientId, log, reader, requested, parts, spoken: asked.spoken },
+      modules: ofStream,
+    };
     saidSchema = hello.schema;
     for (const module of modules) module.signIn(principal, clientId);
     const position = hello.since ?? head.syncId;
@@ -263,8 +274,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const reason = resyncReason(hello, head, principal);
     if (reason) return void resync(reason);
     answerParts?.(position);
-    await claimWatch.begin(principal, { hub: claimHub, follow: claims });
-    streamOpened(presenceOf({ principal, token, clientId }));
+    for (const { module } of opened) await module.begin();
+    streamOpened(openStreamOf({ principal, token, clientId }));
     const viewNow = () => (parts ? viewOf(parts.request()) : view);
     const readOn = () => reader.begin({ view: viewNow(), after: position, spoken: asked.spoken, clientId });
     return { position, readOn };
@@ -306,15 +317,6 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if ("refusal" in asked) return fail(asked.refusal, asked.closeCode);
     phase.reader.follow(asked.view);
     phase = { ...phase, requested: () => asked.requested };
-  }
-
-  async function watch(model: string, ids: readonly string[]): Promise<void> {
-    if (phase.name === "greeting") return;
-    const hidden = checkModel(phase.principal, model);
-    if (hidden) return fail(hidden, closeCodes.forbidden);
-    if ((await claimWatch.watch(phase.principal, model, ids)) === "watching") return;
-    const message = `The sockets of a token can watch up to ${limits.watchedPerToken} records together.`;
-    fail(refuse("invalid_value", { param: "ids", message }), closeCodes.badFrame);
   }
 
   async function renew(token: string): Promise<void> {
@@ -372,7 +374,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   socket.on("error", () => {});
 
   return {
-    who: () => (phase.name === "greeting" ? undefined : presenceOf(phase)),
+    who: () => (phase.name === "greeting" ? undefined : openStreamOf(phase)),
     check() {
       const before = closeIfStuck() ? undefined : known();
       if (!before) return undefined;

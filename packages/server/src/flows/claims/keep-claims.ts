@@ -13,11 +13,9 @@ import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
 import type { CommitLanes } from "../commits/commit-lanes.ts";
 import { claimAsk } from "./claims-in-rounds.ts";
 
-/** A participant with an open stream, and its device. */
-export interface Waiter {
+/** A participant who is there, and its device. */
+interface Present {
   readonly tenant: number;
-  /** Where the tenant's claims are: see participant.ts. */
-  readonly home: string | null;
   /** `<kind>:<id>` */
   readonly participant: string;
   readonly clientId: string | null;
@@ -68,7 +66,7 @@ export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unkn
  */
 export const keepWaiters =
   (db: Database, lane: CommitLanes) =>
-  async (present: readonly Waiter[]): Promise<void> => {
+  async (present: readonly Present[]): Promise<void> => {
     const alive = holdersOn(present);
     const silent: SilentWaiter[] = [];
     // Touch all waiters before any queue is brought up to date, so that a waiter does not fall silent while another
@@ -91,7 +89,7 @@ export const keepWaiters =
 /**
  * A claim without a device is kept alive by any of the participant's devices, a claim for a device only by that one.
  */
-function holdersOn(present: readonly Waiter[]) {
+function holdersOn(present: readonly Present[]) {
   const keys = new Map<string, { tenant: number; holder: string }>();
   for (const { tenant, participant, clientId } of present)
     for (const device of [null, clientId]) {

@@ -3,7 +3,7 @@ import type { Database } from "../../db/connection/pool.ts";
 import type { Transaction } from "../../db/connection/transaction.ts";
 import type { Metrics } from "../../metrics/prometheus.ts";
 import { createUrlCheck } from "../../outbound/endpoint-url.ts";
-import type { PlaneContext } from "../../parts/context.ts";
+import type { ModuleContext } from "../../parts/context.ts";
 import type { DatabaseModule, Module } from "../../parts/module.ts";
 import type { WebhookOptions } from "../../server-options.ts";
 import { readTenantsWithWebhooks, readWebhookBacklog } from "./db/deliveries.ts";
@@ -40,7 +40,7 @@ export const webhooks = {
   measure,
 } satisfies Module;
 
-async function openIn(ctx: PlaneContext): Promise<DatabaseModule<ReturnType<typeof webhookRoutes>>> {
+async function openIn(ctx: ModuleContext): Promise<DatabaseModule<ReturnType<typeof webhookRoutes>>> {
   const { options, encryption, pool, schemas, cursors, usage, wake, logger, report } = ctx;
   const settings = { ...WEBHOOKS, ...options.webhooks };
   const monotonic = () => performance.now();

@@ -39,10 +39,10 @@ function open(
     modelNames: async () => (model: string) => model,
   } as unknown as FollowClaims;
   const watch = createClaimWatch({
-    ...{ share, reader: () => reader },
+    ...{ hub: news, follow, share, reader: () => reader },
     notify: (text) => void sent.push(JSON.parse(text).id),
   });
-  void watch.begin(reader, { hub: news, follow });
+  void watch.begin(reader);
   /** A claim of a record that is there now has changed: sent to its listeners. */
   const change = (model: string, id: string) => {
     const queue = { claims: [], groups: ["deck:a"], isAttached: false, asOf: 1, now: 0 };

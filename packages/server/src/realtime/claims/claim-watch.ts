@@ -12,7 +12,7 @@ const NOT_SENT = -1;
 
 /** The claim frames of one session: its participant's claims, and those of watched records. */
 export interface ClaimWatch {
-  begin(principal: Principal, source: ClaimSource): Promise<void>;
+  begin(principal: Principal): Promise<void>;
   /**
    * Replaces the watched records of a model. New ones, and ones that were hidden, are sent at once, also if they are
    * unclaimed.
@@ -21,20 +21,17 @@ export interface ClaimWatch {
   end(): void;
 }
 
-/** The claims of the principal's database. */
-export interface ClaimSource {
+export interface ClaimWatchDeps {
+  /** The claims of the principal's database. */
   readonly hub: ClaimHub;
   readonly follow: FollowClaims;
-}
-
-export interface ClaimWatchDeps {
   readonly share: WatchShare;
   notify(text: string): void;
   /** The session's current principal: a renewed token may have another scope. */
   reader(): Principal | undefined;
 }
 
-export function createClaimWatch({ share, notify, reader }: ClaimWatchDeps): ClaimWatch {
+export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWatchDeps): ClaimWatch {
   /** By model and id: the last change that the reader received. */
   const byModel = new Map<string, Map<string, number>>();
   /** By record key: watched records that the reader has not been shown. The most recent request comes last. */
@@ -44,7 +41,6 @@ export function createClaimWatch({ share, notify, reader }: ClaimWatchDeps): Cla
   /** Increases with each begin and end: results that were requested in an earlier term are discarded. */
   let term = 0;
   let tokenId = "";
-  let source: ClaimSource | undefined;
 
   function show(model: string, id: string, { queue, text }: QueueNews): void {
     const who = reader();
@@ -84,7 +80,7 @@ export function createClaimWatch({ share, notify, reader }: ClaimWatchDeps): Cla
   }
 
   /** The watch of this term. Undefined if the term has ended. */
-  async function listening({ hub }: ClaimSource, tenant: number): Promise<RecordWatch | undefined> {
+  async function listening(tenant: number): Promise<RecordWatch | undefined> {
     if (records) return records;
     const own = term;
     const joined = await hub.watch(tenant, onQueue);
@@ -94,10 +90,9 @@ export function createClaimWatch({ share, notify, reader }: ClaimWatchDeps): Cla
   }
 
   return {
-    async begin(principal, from) {
+    async begin(principal) {
       const own = ++term;
-      source = from;
-      const end = await from.hub.listen(principal.tenant, nameOf(principal), onClaim);
+      const end = await hub.listen(principal.tenant, nameOf(principal), onClaim);
       if (own === term) endListening = end;
       else end();
     },
@@ -109,8 +104,7 @@ export function createClaimWatch({ share, notify, reader }: ClaimWatchDeps): Cla
       tokenId = principal.tokenId;
       if (!share.resize(tokenId, elsewhere + wanted.size)) return "too many";
       const own = term;
-      const from = source;
-      const watch = from && (await listening(from, tenant));
+      const watch = await listening(tenant);
       if (!watch) return "watching";
       const kept = byModel.get(key) ?? new Map<string, number>();
       for (const id of kept.keys())
@@ -132,8 +126,8 @@ export function createClaimWatch({ share, notify, reader }: ClaimWatchDeps): Cla
         unseen.add(recordKey(key, id));
       }
       if (unsent.length === 0) return "watching";
-      const queues = await from.follow.queues(unsent.map((id) => ({ tenant, model: key, id })));
-      const modelName = await from.follow.modelNames(tenant);
+      const queues = await follow.queues(unsent.map((id) => ({ tenant, model: key, id })));
+      const modelName = await follow.modelNames(tenant);
       if (own !== term) return "watching";
       for (const [i, id] of unsent.entries()) {
         const queue = queues[i];

@@ -1,0 +1,29 @@
+import type { FrameUp } from "@holdfast/sdk/protocol";
+import type { SpokenSchema } from "../flows/schema/client-schemas.ts";
+import type { Refusal } from "../rules/refusal.ts";
+import type { Principal } from "../rules/tokens/participant.ts";
+
+/** What a module does on one stream: from a welcome until the client says hello again, or has to. */
+export interface StreamModule {
+  /** The client is welcome. Its frames wait until this is done. */
+  begin(): Promise<void>;
+  /** Takes a frame of its name. A refusal closes the socket. */
+  receive(frame: FrameUp): Promise<{ readonly refusal: Refusal; readonly closeCode: number } | undefined>;
+  end(): void;
+}
+
+/** Frames with these names go to a module of the client's database. */
+export interface StreamModules {
+  readonly frames: readonly FrameUp["frame"][];
+  open(client: StreamClient): StreamModule;
+}
+
+/** The client of a stream. */
+export interface StreamClient {
+  /** As of now: a renewed token may have another scope. Undefined: the stream has ended. */
+  principal(): Principal | undefined;
+  /** The schema that it knows. Undefined: the stream has ended. */
+  spoken(): SpokenSchema | undefined;
+  /** Sends a frame, as JSON. It may name a position of the log, up to which the client is told first. */
+  notify(frame: string): void;
+}
