@@ -208,7 +208,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       { file: `${server}/db/commits/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" },
       {
-        file: `${server}/db/claims/claims.ts`,
+        file: `${server}/modules/claims/db/claims.ts`,
         find: "as n(tenant, change, claims) where h.tenant = n.tenant",
         replace: "as n(tenant, change, claims), (select pg_sleep(0.1)) as slow where h.tenant = n.tenant",
       },

@@ -21,7 +21,7 @@ export const ruleFiles: readonly string[] = [
   "packages/server/src/http/RULES.md",
   "packages/server/src/http/docs/RULES.md",
   "packages/server/src/limits/RULES.md",
-  "packages/server/src/rules/claims/RULES.md",
+  "packages/server/src/modules/claims/RULES.md",
   "packages/server/src/modules/webhooks/RULES.md",
   "packages/server/src/rules/schema/RULES.md",
   "packages/server/src/rules/tables/RULES.md",

@@ -26,7 +26,7 @@ const suitePackages = [
 export const quality = ["qa/", "e2e/", "scripts/"];
 
 /** Subjects beside the server's kernel. The kernel imports none of them, and none imports another. */
-const modules = ["presence", "webhooks"];
+const modules = ["claims", "presence", "webhooks"];
 
 /** The folders of the server but `modules/`. */
 const KERNEL = [
@@ -43,7 +43,7 @@ export const picture: Layer[] = [
   { files: `${sdk}/core/`, imports: [`${sdk}/protocol/`], packages: [], pure: true },
   { files: `${server}/rules/`, packages: [words], pure: true },
   // The same layers inside a module
-  ...["webhooks"].map((name) => ({
+  ...["claims", "webhooks"].map((name) => ({
     files: `${server}/modules/${name}/rules/`,
     imports: [`${server}/rules/`],
     packages: [words],

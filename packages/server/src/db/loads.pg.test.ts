@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, test } from "vitest";
+import { loadQueues, loadWaits } from "../modules/claims/db/claims.ts";
 import { freshDatabase } from "../testing/database.ts";
-import { loadQueues, loadWaits } from "./claims/claims.ts";
 import { loadGroupHeads } from "./commits/group-heads.ts";
 import { loadHistory } from "./commits/history.ts";
 import { loadReceipts } from "./commits/receipts.ts";

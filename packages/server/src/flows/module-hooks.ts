@@ -1,4 +1,5 @@
 import type { InRounds } from "./commits/in-rounds.ts";
+import type { OfRecord } from "./log/read-record.ts";
 import type { SchemaFollowers } from "./schema/push-schema.ts";
 import type { TokenFollowers } from "./tokens/end-tokens.ts";
 
@@ -6,6 +7,8 @@ import type { TokenFollowers } from "./tokens/end-tokens.ts";
 export interface ModuleHooks {
   readonly schemaPushed: SchemaFollowers;
   readonly tokensEnded: TokenFollowers;
+  /** What they say of a record that is read. */
+  readonly ofRecord: readonly OfRecord[];
   /** In the order in which they are asked. */
   readonly inRounds: readonly InRounds[];
 }

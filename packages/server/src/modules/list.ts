@@ -1,4 +1,4 @@
-import { claims } from "../parts/claims.ts";
+import { claims } from "./claims/module.ts";
 import { presence } from "./presence/module.ts";
 import { webhooks } from "./webhooks/module.ts";
 

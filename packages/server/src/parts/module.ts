@@ -1,6 +1,7 @@
 import type { Database } from "../db/connection/pool.ts";
 import type { Transaction } from "../db/connection/transaction.ts";
 import type { InRounds } from "../flows/commits/in-rounds.ts";
+import type { OfRecord } from "../flows/log/read-record.ts";
 import type { FieldRenames } from "../flows/schema/push-schema.ts";
 import type { Handlers } from "../http/answer.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
@@ -24,6 +25,8 @@ export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
   schemaPushed?(tx: Transaction, tenant: number, renames: FieldRenames): Promise<void>;
   /** In the transaction that ends tokens, now or after so many seconds. */
   tokensEnded?(tx: Transaction, tokenIds: readonly string[], graceSeconds: number): Promise<void>;
+  /** What it says of a record that is read. */
+  readonly ofRecord?: OfRecord;
   /** In rounds of commits. */
   readonly inRounds?: InRounds;
   /** Names the numbers that it counts in the service's own database. */

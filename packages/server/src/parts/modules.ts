@@ -63,6 +63,7 @@ export function openServiceModules(ctx: ServerContext): ServiceModules {
 export const moduleHooks: ModuleHooks = {
   schemaPushed: all.flatMap((module) => module.schemaPushed ?? []),
   tokensEnded: all.flatMap((module) => module.tokensEnded ?? []),
+  ofRecord: all.flatMap((module) => module.ofRecord ?? []),
   inRounds: [...all.flatMap((module) => module.inRounds ?? []), intentsInRounds],
 };
 

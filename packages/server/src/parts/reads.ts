@@ -1,4 +1,3 @@
-import { claimsOn } from "../flows/claims/read-queues.ts";
 import { listRecords } from "../flows/lists/list-records.ts";
 import { readHistory } from "../flows/log/read-history.ts";
 import { readLog } from "../flows/log/read-log.ts";
@@ -12,6 +11,7 @@ import { awaitNews } from "../realtime/log/await-news.ts";
 import type { PlaneContext } from "./context.ts";
 import { tableConnections } from "./database.ts";
 import type { Hubs } from "./hubs.ts";
+import { moduleHooks } from "./modules.ts";
 import type { Part } from "./part.ts";
 
 /** A tenant with tables leaves some of their connections to others. */
@@ -45,7 +45,7 @@ export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
     seeRecord: seeRecord(pool, readTables, schemas),
     routes: {
       ...recordRoutes(
-        readRecord(pool, readTables, schemas, claimsOn),
+        readRecord(pool, readTables, schemas, moduleHooks.ofRecord),
         listRecords(pool, readTables, schemas, cursors),
         readHistory(pool, readTables, schemas, cursors),
       ),

@@ -1,6 +1,6 @@
 import type { JsonObject, Model, Operation } from "@holdfast/sdk/protocol";
-import { claimsRound } from "../rules/claims/claims-round.ts";
-import { CLAIMS } from "../rules/claims/claims-state.ts";
+import { claimsRound } from "../modules/claims/rules/claims-round.ts";
+import { CLAIMS } from "../modules/claims/rules/claims-state.ts";
 import type { CommitOperation, CommitRequest } from "../rules/commits/commit-request.ts";
 import { judgeInOrder } from "../rules/commits/judge-commits.ts";
 import { NO_VALUES, recordValues } from "../rules/commits/record-values.ts";

@@ -1,4 +1,4 @@
-import { type Claim, isRecordId, type ReadEnvelope } from "@holdfast/sdk/protocol";
+import { isRecordId, type ReadEnvelope } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import { type RecordName, readRecord as readStored } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
@@ -13,14 +13,14 @@ import { awaitCaptured } from "../tables/await-captured.ts";
 import { sourceOf } from "../tables/record-sources.ts";
 import type { ReadTables } from "../tables/table-reads.ts";
 
-/** What a record is shown with besides. `modelName`: as declared. */
-export type ClaimsOn = (db: Database, record: RecordName, modelName: string) => Promise<Claim[]>;
+/** What modules say of a record that is read. `modelName`: as declared. */
+export type OfRecord = (db: Database, record: RecordName, modelName: string) => Promise<Pick<ReadEnvelope, "claims">>;
 
 export type ReadRecord = (reader: Principal, model: string, id: string) => Promise<ReadEnvelope | Refusal>;
 
 /** Reads one record. The stamp is read first: the record may be newer than its stamp, but never older. */
 export const readRecord =
-  (db: Database, readTables: ReadTables, schemas: SchemaCache, claimsOn: ClaimsOn): ReadRecord =>
+  (db: Database, readTables: ReadTables, schemas: SchemaCache, ofRecord: readonly OfRecord[]): ReadRecord =>
   async (reader, model, id) => {
     const { tenant } = reader;
     const schema = await liveSchema(db, schemas, tenant);
@@ -29,10 +29,10 @@ export const readRecord =
     if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
-    if (!declared.model.table) return readPresent(db, reader, declared, id, claimsOn);
+    if (!declared.model.table) return readPresent(db, reader, declared, id, ofRecord);
     return readTables(reader, declared.name, async (tables) => {
       await awaitCaptured(db, schema, tenant);
-      return readPresent(tables, reader, declared, id, claimsOn);
+      return readPresent(tables, reader, declared, id, ofRecord);
     });
   };
 
@@ -60,7 +60,7 @@ async function readPresent(
   { tenant, scope }: Principal,
   declared: DeclaredModel,
   id: string,
-  claimsOn: ClaimsOn,
+  ofRecord: readonly OfRecord[],
 ): Promise<ReadEnvelope | Refusal> {
   const model = declared.name.toLowerCase();
   const { syncId: stamp } = await readHead(db, tenant);
@@ -70,7 +70,7 @@ async function readPresent(
   if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
   if (!("data" in record))
     return refuse("record_too_large", { message: tooLargeToRead(record.unreadable || undefined), status: 413 });
-  const claims = await claimsOn(db, { tenant, model, id }, declared.name);
+  const said = await Promise.all(ofRecord.map((ask) => ask(db, { tenant, model, id }, declared.name)));
   const { syncId, createdAt, createdBy, updatedAt, updatedBy, archivedAt, data } = record;
   return {
     object: "model",
@@ -78,7 +78,7 @@ async function readPresent(
     id,
     data: { ...data },
     stamp,
-    claims,
+    claims: said.flatMap(({ claims }) => claims),
     syncId,
     createdAt,
     createdBy,

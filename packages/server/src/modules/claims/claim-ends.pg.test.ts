@@ -1,0 +1,156 @@
+import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
+import { ensureConfiguredKey } from "../../flows/tokens/ensure-configured-key.ts";
+import { newSecretToken } from "../../flows/tokens/secret-keys.ts";
+import { moduleHooks } from "../../parts/modules.ts";
+import { ADMIN, type Answer, referenceSchema, startApp } from "../../testing/app.ts";
+import { untilBlocked } from "../../testing/waiting/blocked.ts";
+import { countReceived, metricOf } from "../../testing/waiting/metrics.ts";
+
+// How claims end other than by expiry or release, and what watchers are sent.
+
+// A round waits for a held head as long as it may, instead of being set aside after a moment.
+const app = await startApp({ metricsLoopback: true, database: { lockMs: 4_500 } });
+const { call, keys, sql } = app;
+const slides = "/v1/models/slide";
+
+const capability = (participantId: string, syncGroups = [`org:${app.organization}`]) =>
+  app.capability({ operations: ["slide.*"], syncGroups, participantId });
+const make = (id: string, data: object = {}) => call("POST", slides, { json: { id, data: { title: "a", ...data } } });
+const claim = (token: string, id: string, json: object = {}) => call("POST", `${slides}/${id}/claim`, { token, json });
+const claimOf = ({ body }: Answer) => body as unknown as Claim;
+const holdersOf = async (id: string) =>
+  ((await call("GET", `/v1/claims?model=slide&id=${id}`)).body as unknown as ClaimList).claims;
+const ann = (await capability("ann")).token;
+
+test("[A15] a configured key that another one replaces takes its claims with it", async () => {
+  const pool = app.pool(2);
+  const [old, next] = [newSecretToken(true), newSecretToken(true)];
+  await ensureConfiguredKey(pool, moduleHooks.tokensEnded, old);
+  await call("POST", "/v1/schema", { token: old, json: { models: referenceSchema.models } });
+  await call("POST", slides, { token: old, json: { id: "c1", data: {} } });
+  const held = claimOf(await claim(old, "c1", { ttl: "1h" }));
+  await ensureConfiguredKey(pool, moduleHooks.tokensEnded, next);
+  await until(
+    async () => (await call("GET", "/v1/claims?model=slide&id=c1", { token: next })).body.claims?.toString() === "",
+  );
+  const statusOf = () => sql<{ status: string }>("select status from holdfast.claim where id = $1", [held.id]);
+  await until(async () => (await statusOf())[0]?.status === "canceled");
+});
+
+test("[A15] a secret key's grace is its claims' grace, whenever in it they were made, and is never made longer", async () => {
+  const key = await app.newKey();
+  await make("g1");
+  await make("g2");
+  const revoke = (graceSeconds: number) =>
+    call("DELETE", `/v1/secret_keys/${key.id}?`, { token: ADMIN, json: { graceSeconds } });
+  await claim(key.token, "g1", { ttl: "1h" });
+  await revoke(2);
+  expect((await claim(key.token, "g2", { ttl: "1h" })).status).toBe(201);
+  await revoke(3_600);
+  expect([await holdersOf("g1"), await holdersOf("g2")]).toMatchObject([[{}], [{}]]);
+  await until(async () => (await holdersOf("g1")).length + (await holdersOf("g2")).length === 0);
+});
+
+test("[A15] a claim ends when the token that last renewed it is revoked", async () => {
+  await make("r1");
+  const [first, second] = [await capability("worker"), await capability("worker")];
+  const held = claimOf(await claim(first.token, "r1", { ttl: "1h" }));
+  expect((await call("POST", `/v1/claims/${held.id}/renew`, { token: second.token })).status).toBe(200);
+  await call("DELETE", `/v1/capabilities/${first.id}`);
+  expect(await holdersOf("r1")).toMatchObject([{ id: held.id }]);
+  await call("DELETE", `/v1/capabilities/${second.id}`);
+  await until(async () => (await holdersOf("r1")).length === 0);
+});
+
+test("[A10] a renewal does not name the holders of a record that the caller may no longer see", async () => {
+  await make("l1", { deckId: "d1" });
+  const narrow = await capability("narrow", ["deck:d1"]);
+  const held = claimOf(await claim(narrow.token, "l1"));
+  await call("DELETE", `/v1/claims/${held.id}`, { token: narrow.token });
+  await call("PATCH", `${slides}/l1`, { json: { data: { deckId: "d2" } } });
+  await claim(ann, "l1", { description: "a secret" });
+  const { status, body, text } = await call("POST", `/v1/claims/${held.id}/renew`, { token: narrow.token });
+  expect(status).toBe(409);
+  expect(body.code).toBe("claim_lost");
+  expect(body.claims).toEqual([]);
+  // The id of the request may have any letters.
+  const said = text.replace(String(body.request_id), "");
+  expect(said).not.toContain("secret");
+  expect(said).not.toContain("ann");
+});
+
+test("[A3] [M8] a claim of a field goes with the field when it is renamed", async () => {
+  const models = { Page: { fields: { title: { type: "string" }, body: { type: "string" } } } };
+  const renamed = { Page: { fields: { heading: { type: "string" }, body: { type: "string" } } } };
+  const token = keys.test;
+  const bob = (await call("POST", "/v1/capabilities", { token, json: { wideScope: true, participantId: "bob" } })).body
+    .token as string;
+  await call("POST", "/v1/schema", { token, json: { models, force: true } });
+  await call("POST", "/v1/models/page", { token, json: { id: "p1", data: { title: "a" } } });
+  const held = await call("POST", "/v1/models/page/p1/claim", { token: bob, json: { field: "title" } });
+  const beside = await call("POST", "/v1/models/page/p1/claim", { token, json: { field: "body" } });
+  expect(held.status).toBe(201);
+  expect(beside.status).toBe(201);
+  const pushed = await call("POST", "/v1/schema", {
+    token,
+    json: { models: renamed, renames: [{ model: "Page", from: "title", to: "heading" }] },
+  });
+  expect(pushed.status).toBe(201);
+  const { claims } = (await call("GET", "/v1/claims?model=page&id=p1", { token })).body as unknown as ClaimList;
+  expect(claims.map(({ id, target }) => [id, target.field])).toEqual([
+    [held.body.id, "heading"],
+    [beside.body.id, "body"],
+  ]);
+  const write = await call("PATCH", "/v1/models/page/p1", { token, json: { data: { heading: "b" } } });
+  expect(write.status).toBe(409);
+  expect(write.body.code).toBe("claim_conflict");
+  const again = await call("POST", "/v1/models/page/p1/claim", { token, json: { field: "heading" } });
+  expect(again.status).toBe(409);
+  expect(again.body.code).toBe("claim_conflict");
+  expect((await call("PATCH", "/v1/models/page/p1", { token, json: { data: { body: "b" } } })).status).toBe(200);
+});
+
+test("[A8] a deadlock is detected even if the requests that close it are in one round", async () => {
+  for (const id of ["o1", "o2"]) await make(id);
+  const bob = (await capability("bob")).token;
+  await claim(ann, "o2");
+  expect((await claim(bob, "o2", { queue: true })).status).toBe(202);
+  const { tenant } = (
+    await sql<{ tenant: number }>("select tenant from holdfast.claim where record = 'o2' limit 1")
+  )[0]!;
+  // Both come while a round waits for the head, and share the one after it.
+  const held = await app.hold(`select 1 from holdfast.head where tenant = ${tenant} for update`);
+  const first = make("o3");
+  await untilBlocked(app);
+  const granted = claim(bob, "o1");
+  await until(async () => expect(await metricOf(call, "holdfast_commits_waiting")).toBe(1));
+  const received = await countReceived(call);
+  const circle = claim(ann, "o1", { queue: true });
+  await received.reaches(1);
+  await held.release();
+  await first;
+  expect((await granted).status).toBe(201);
+  expect((await circle).body).toMatchObject({ code: "claim_deadlock" });
+});
+
+test("[A15] a claim is not granted to a token that was revoked on another server, however lately", async () => {
+  const second = await app.another();
+  const rest = { json: { ttl: "1h" } };
+  for (let round = 0; round < 12; round++) {
+    const id = `late${round}`;
+    await make(id);
+    const { id: tokenId, token } = await capability(`late${round}`);
+    // Both servers know the token now, and remember it for a while.
+    expect((await second.call("GET", "/v1/identity", { token })).status).toBe(200);
+    const [revoked, asked] = await Promise.all([
+      call("DELETE", `/v1/capabilities/${tokenId}`),
+      second.call("POST", `${slides}/${id}/claim`, { ...rest, token }),
+    ]);
+    expect(revoked.status).toBe(200);
+    expect([201, 401]).toContain(asked.status);
+    expect((await second.call("POST", `${slides}/${id}/claim`, { ...rest, token })).body.code).toBe("token_revoked");
+    await until(async () => (await holdersOf(id)).length === 0);
+  }
+});

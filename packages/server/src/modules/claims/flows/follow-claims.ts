@@ -1,0 +1,32 @@
+import type { RecordName } from "../../../db/commits/records.ts";
+import type { Database } from "../../../db/connection/pool.ts";
+import { liveSchema } from "../../../flows/schema/live-schema.ts";
+import type { SchemaCache } from "../../../flows/schema/schema-cache.ts";
+import { createBatch } from "../../../flows/tokens/batch.ts";
+import { type ClaimChange, type ReadQueue, readClaimChanges, readClaimHeads } from "../db/read-claims.ts";
+import { readQueues } from "./read-queues.ts";
+
+export type { ClaimChange, ReadQueue };
+
+/** The reads for clients that follow claims. */
+export interface FollowClaims {
+  /** The number of the last change. Concurrent calls for several tenants share one query. */
+  lastChange(tenant: number): Promise<number>;
+  changes(tenant: number, after: number): Promise<readonly ClaimChange[]>;
+  queues(names: readonly RecordName[]): Promise<readonly ReadQueue[]>;
+  /** Maps a model's lower-case name to its declared name. */
+  modelNames(tenant: number): Promise<(model: string) => string>;
+}
+
+export function followClaims(db: Database, tables: Database, schemas: SchemaCache): FollowClaims {
+  const lastChange = createBatch((tenants: readonly number[]) => readClaimHeads(db, tenants));
+  return {
+    lastChange: async (tenant) => (await lastChange(tenant)) ?? 0,
+    changes: (tenant, after) => readClaimChanges(db, tenant, after),
+    queues: (names) => readQueues(db, names, tables),
+    modelNames: async (tenant) => {
+      const { models } = await liveSchema(db, schemas, tenant);
+      return (model) => models.get(model)?.name ?? model;
+    },
+  };
+}

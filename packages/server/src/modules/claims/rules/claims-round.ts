@@ -1,0 +1,22 @@
+import { recordKey, writerOf } from "../../../rules/commits/commit-request.ts";
+import { isRepeated } from "../../../rules/commits/replay.ts";
+import type { RoundModule } from "../../../rules/commits/tenant-state.ts";
+import { type ClaimsState, claimsOf } from "./claims-state.ts";
+import { guardWrite } from "./guard-write.ts";
+import { advanceClaims } from "./judge-claim.ts";
+
+/** The claims of a tenant in one round: they guard writes, and end with their records. */
+export const claimsRound = (known: ClaimsState): RoundModule & ClaimsState => ({ ...known, judge, applied });
+
+const judge: Required<RoundModule>["judge"] = (state, commit, operation) => {
+  const queue = claimsOf(state).queues.get(recordKey(operation.model, operation.id)) ?? [];
+  const isBound = operation.claim !== undefined || operation.fenceToken !== undefined;
+  if (!isBound && queue.length === 0) return undefined;
+  if (isRepeated(state, commit, operation)) return undefined;
+  const declaredName = state.models.get(operation.model)?.name ?? operation.model;
+  return guardWrite(queue, writerOf(commit).writtenBy, operation, { declaredName, now: Date.parse(state.now) });
+};
+
+const applied: Required<RoundModule>["applied"] = (state, { model, id, after }) => {
+  if (after === null) advanceClaims(state, recordKey(model, id));
+};
