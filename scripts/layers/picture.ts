@@ -133,6 +133,7 @@ export const picture: Layer[] = [
       ),
       `${server}/ids.ts`,
     ],
+    types: [`${server}/server-module.ts`],
   })),
   {
     files: `${server}/cli/`,
@@ -163,7 +164,11 @@ export const picture: Layer[] = [
   ]),
   // The list of them, and main.ts and server.ts with parts/, know every part; config.ts and ids.ts stand beside them
   ...["modules/list.ts", "parts/modules.ts"].map((file) => ({ files: `${server}/${file}`, imports: [`${server}/`] })),
-  { files: `${server}/parts/`, imports: [...KERNEL, `${server}/parts/`], types: [`${server}/server-options.ts`] },
+  {
+    files: `${server}/parts/`,
+    imports: [...KERNEL, `${server}/parts/`],
+    types: [`${server}/server-options.ts`, `${server}/server-module.ts`],
+  },
   { files: `${server}/`, imports: [`${server}/`] },
 
   // on top

@@ -19,7 +19,7 @@ import { newSecretToken } from "./flows/tokens/secret-keys.ts";
 import { keepMasterKey } from "./keep-secret.ts";
 import { createWebhookSender } from "./modules/webhooks/send-webhook.ts";
 import { datasourceReach } from "./parts/datasource-reach.ts";
-import { moduleHooks } from "./parts/modules.ts";
+import { builtInHooks } from "./parts/modules.ts";
 import { withSourceTools } from "./parts/source-tools.ts";
 import { startTrouble } from "./start-trouble.ts";
 
@@ -82,8 +82,8 @@ const program = createProgram({
   openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
   dump: (organization, write) => withDatabase((db) => dumpOrganization(db, organization, write)),
   renewLogs: () => withDatabase(renewLogs),
-  restore: (lines, options) => withDatabase((db) => restoreOrganization(db, moduleHooks.schemaPushed, lines, options)),
-  withTables: (work, options) => withDatabase((db, url) => work(openTableTools(db, moduleHooks, url)), options),
+  restore: (lines, options) => withDatabase((db) => restoreOrganization(db, builtInHooks.schemaPushed, lines, options)),
+  withTables: (work, options) => withDatabase((db, url) => work(openTableTools(db, builtInHooks, url)), options),
   runningDatabase: () => {
     const { databaseUrl, dataDir } = readConfig(process.env, { needsKey: false });
     return databaseUrl ?? attachEmbeddedPostgres(dataDir);

@@ -22,6 +22,8 @@ export interface Config {
   /** Whether tenants may live in databases at private addresses. */
   readonly datasourcesAllowPrivate: boolean;
   readonly schemaFile: string | undefined;
+  /** Files and packages with modules of one's own. */
+  readonly modules: readonly string[];
   /** Undefined: loopback origins only. */
   readonly origins: readonly string[] | undefined;
   /** Undefined: the address it listens on. */
@@ -90,6 +92,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     webhooks: readWebhooks(text),
     datasourcesAllowPrivate: flag("HOLDFAST_DATASOURCE_ALLOW_PRIVATE", text) ?? false,
     schemaFile: text("HOLDFAST_SCHEMA"),
+    modules: (text("HOLDFAST_MODULES") ?? "")
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== ""),
     origins: text("HOLDFAST_ORIGINS")
       ?.split(",")
       .map((origin) => originOf(origin.trim())),

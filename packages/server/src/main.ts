@@ -12,7 +12,8 @@ import { pushSchema } from "./flows/schema/push-schema.ts";
 import { ensureConfiguredKey } from "./flows/tokens/ensure-configured-key.ts";
 import { base62 } from "./ids.ts";
 import { keepKeys, keepMasterKey, keepSecret } from "./keep-secret.ts";
-import { moduleHooks } from "./parts/modules.ts";
+import { loadModules } from "./load-modules.ts";
+import { builtInHooks } from "./parts/modules.ts";
 import { readSchemaFile, schemaTrouble } from "./schema-file.ts";
 import { listenWhileStarting, newMasterKey, newSecretToken, startServer } from "./server.ts";
 import { listeningLine, openServerLog } from "./server-log.ts";
@@ -47,6 +48,7 @@ Environment (all optional):
   HOLDFAST_WEBHOOK_ROTATION_SECONDS
                          how long the old signing secret still signs after a roll: ${webhookLimits.rotationMs / 1_000}
   HOLDFAST_SCHEMA        a JSON file with models to push at startup
+  HOLDFAST_MODULES       files (./…) and packages with modules of your own, separated by commas (experimental)
   HOLDFAST_ORIGINS       allowed origins of pages, separated by commas: https://app.example,
                          https://*.app.example, capacitor://localhost; without it, only loopback
   HOLDFAST_PUBLIC_URL    the URL for links in errors and /openapi.json; without it, the address it listens on
@@ -109,7 +111,9 @@ async function run(words: readonly string[]): Promise<void> {
     const masterKeys = config.masterKeys ?? [await keepMasterKey(config.dataDir)];
     const adminToken = config.adminToken ?? (await keepAdminToken(config));
     const elsewhere = await prepare(config, databaseUrl, logger);
+    const modules = await loadModules(config.modules, process.cwd());
     const server = await startServer({
+      modules,
       databaseUrl,
       adminToken,
       masterKeys,
@@ -166,7 +170,7 @@ async function prepare(config: Config, databaseUrl: string, logger: pino.Logger)
     const tokens = config.secretKey === undefined ? await firstKeys(config, logger) : [config.secretKey];
     const elsewhere: string[] = [];
     for (const token of tokens) {
-      const { tenant } = await ensureConfiguredKey(pool, moduleHooks.tokensEnded, token);
+      const { tenant } = await ensureConfiguredKey(pool, builtInHooks.tokensEnded, token);
       if (config.schemaFile === undefined) continue;
       if (await hasHead(pool, tenant)) await pushFile(pool, tenant, config.schemaFile);
       else elsewhere.push(token);
@@ -200,7 +204,7 @@ async function pushOver(url: string, key: string, file: string, logger: pino.Log
 }
 
 async function pushFile(pool: Parameters<typeof pushSchema>[0], tenant: number, file: string): Promise<void> {
-  const result = await pushSchema(pool, moduleHooks.schemaPushed, tenant, await readSchemaFile(file));
+  const result = await pushSchema(pool, builtInHooks.schemaPushed, tenant, await readSchemaFile(file));
   if ("code" in result) throw schemaTrouble(file, result);
 }
 

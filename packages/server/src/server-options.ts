@@ -2,6 +2,7 @@ import type { ServerLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import type { TrustedProxies } from "./addresses/client-address.ts";
 import type { PresenceTimes } from "./modules/presence/rooms/presence-mesh.ts";
+import type { ServerModule } from "./server-module.ts";
 
 export interface ServerOptions {
   readonly databaseUrl: string;
@@ -43,6 +44,8 @@ export interface ServerOptions {
   readonly metricsLoopback?: boolean | undefined;
   /** Enables `/metrics` for this token. */
   readonly metricsToken?: string | undefined;
+  /** Modules of one's own. Experimental. */
+  readonly modules?: readonly ServerModule[] | undefined;
   /** Undefined: no logging. */
   readonly logger?: FastifyBaseLogger | undefined;
 }

@@ -23,7 +23,8 @@ import { datasourceReach } from "./parts/datasource-reach.ts";
 import { openDatasources } from "./parts/datasources.ts";
 import { openHomes } from "./parts/homes.ts";
 import { listen, mountRoutes, openHttp } from "./parts/http.ts";
-import { measureModules, openServiceModules } from "./parts/modules.ts";
+import { builtIn, hooksOf, measureModules, openServiceModules } from "./parts/modules.ts";
+import { ownModules } from "./parts/own-module.ts";
 import { createParts } from "./parts/part.ts";
 import { openPlane } from "./parts/plane.ts";
 import { openPlanes } from "./parts/planes.ts";
@@ -34,6 +35,18 @@ import type { DatabaseSettings, Report, ServerOptions } from "./server-options.t
 
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
 export { listenWhileStarting } from "./http/starting-server.ts";
+export type {
+  ModuleAnswer,
+  ModuleCommit,
+  ModuleDatabase,
+  ModuleRefusal,
+  ModuleRequest,
+  ModuleRound,
+  ModuleRounds,
+  ModuleRoute,
+  ModuleStatement,
+  ServerModule,
+} from "./server-module.ts";
 export type { ServerOptions, WebhookOptions } from "./server-options.ts";
 
 // Constants and no re-exports: the declarations of those files import pg's, which need TypeScript 5.7.
@@ -83,6 +96,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await close();
     throw error;
   });
+  const all = [...builtIn, ...ownModules(options.modules ?? [])];
   const ctx: ServerContext = {
     ...{ options, database: settings, logger, report, metrics },
     roundTook: metrics.histogram(
@@ -96,6 +110,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     encryption: createEncryption(options.masterKeys.map((key) => Buffer.from(key, "base64"))),
     cursors: pageCursors(await readCursorKey(pool)),
     usage: createUsageCounter(pool, Date.now),
+    hooks: hooksOf(all),
     publicUrl: createPublicUrl(options.publicUrl),
     stopping: stopping.signal,
   };
@@ -109,11 +124,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const authentication = opened(openAuthentication(ctx, database, cacheBytes / 4));
   const usage = opened(openUsage(ctx, pool));
-  const own = opened(await openPlane(ctx, database, cacheBytes));
+  const own = opened(await openPlane(ctx, database, cacheBytes, all));
   const reach = datasourceReach(options.datasourcesAllowPrivate === true);
   const shared = { service, reach };
   const homes = openHomes(ctx, {
-    ...{ ...shared, db: pool, cacheBytes: cacheBytes / 8 },
+    ...{ ...shared, modules: all, db: pool, cacheBytes: cacheBytes / 8 },
     replaced(home) {
       streams.gateway.restart("the logs have new ids", (who) => who.home === home);
       // A backup may be of an earlier release: opening it again migrates it.
@@ -122,7 +137,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const planes = opened(openPlanes({ own, open: homes.open, failed: report("datasource_failed") }));
   const http = opened(await openHttp(ctx, isOriginAllowed, authentication));
-  const modules = opened(openServiceModules(ctx));
+  const modules = opened(openServiceModules(ctx, all));
   const streams = opened(openStreams(ctx, isOriginAllowed, authentication, planes, modules));
   const tokens = opened(openTokens(ctx, database, authentication, streams, planes));
   const datasources = opened(
@@ -147,7 +162,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       pages: own.followed.catchUp.use,
     },
   });
-  measureModules(metrics, pool);
+  measureModules(metrics, pool, all);
   const url = await listen(ctx, http);
 
   async function closeAll(): Promise<void> {

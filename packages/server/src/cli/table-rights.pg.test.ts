@@ -7,7 +7,7 @@ import { until } from "../../../../scripts/testing/until.ts";
 import { createPool } from "../db/connection/pool.ts";
 import { inSentences } from "../flows/tables/require-rights.ts";
 import { openTableTools } from "../flows/tables/table-tools.ts";
-import { moduleHooks } from "../parts/modules.ts";
+import { builtInHooks } from "../parts/modules.ts";
 import { PRIVILEGES, type Privilege } from "../rules/tables/table-rights.ts";
 import { startApp } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
@@ -299,7 +299,7 @@ test("[DS36] a privilege that is taken away after the plan is named, and the sam
   await owner.query(`create table public.longs (id int primary key); grant select, trigger on longs to ${role};
     insert into longs select generate_series(1, 1200)`);
   const pool = createPool({ url: url.href });
-  const tools = openTableTools(pool, { ...moduleHooks, schemaPushed: [] }, url.href);
+  const tools = openTableTools(pool, { ...builtInHooks, schemaPushed: [] }, url.href);
   const [long] = await tools.inspect(["public.longs"]);
   if (!long || !("model" in long)) throw new Error("It cannot be attached.");
   await grant("revoke", "select", "longs");
@@ -317,7 +317,7 @@ test("[DS36] a privilege that is taken away after the plan is named, and the sam
 
 test("[DS39] verifying and detaching tell after each step how far they are", async () => {
   const pool = createPool({ url: url.href });
-  const tools = openTableTools(pool, { ...moduleHooks, schemaPushed: [] }, url.href);
+  const tools = openTableTools(pool, { ...builtInHooks, schemaPushed: [] }, url.href);
   const tenant = { organization: app.organization, livemode: true };
   const verified: string[] = [];
   await tools.verify(tenant, "long", { progress: (step, done) => verified.push(`${done} ${step}`) });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { openTableTools } from "../flows/tables/table-tools.ts";
-import { moduleHooks } from "../parts/modules.ts";
+import { builtInHooks } from "../parts/modules.ts";
 import { startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
 import { runSql } from "../testing/run-sql.ts";
@@ -177,7 +177,7 @@ test("[DS57] with --emit each row gets an entry, once, and what was interrupted 
     );
   await until(async () => (await emitted()).length > 0);
   const stopping = new AbortController();
-  const tools = openTableTools(app.pool(), { ...moduleHooks, schemaPushed: [] }, app.databaseUrl);
+  const tools = openTableTools(app.pool(), { ...builtInHooks, schemaPushed: [] }, app.databaseUrl);
   const tenant = { organization: app.organization, livemode: true };
   const broken = tools.emit(tenant, "item", { stopping: stopping.signal, progress: () => stopping.abort() });
   await expect(broken).rejects.toThrow();

@@ -5,7 +5,7 @@ import { createPool } from "../db/connection/pool.ts";
 import { startEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { pushSchema } from "../flows/schema/push-schema.ts";
 import { ensureConfiguredKey } from "../flows/tokens/ensure-configured-key.ts";
-import { moduleHooks } from "../parts/modules.ts";
+import { builtInHooks } from "../parts/modules.ts";
 import { newMasterKey, newSecretToken, startServer } from "../server.ts";
 import { type Call, caller, referenceSchema } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
@@ -30,7 +30,7 @@ async function start(databaseUrl: string): Promise<Call> {
   closing.push(() => server.close());
   const pool = createPool({ url: databaseUrl, maxConnections: 1 });
   const key = newSecretToken(true);
-  const { tenant } = await ensureConfiguredKey(pool, moduleHooks.tokensEnded, key);
+  const { tenant } = await ensureConfiguredKey(pool, builtInHooks.tokensEnded, key);
   await pushSchema(pool, [], tenant, referenceSchema);
   await pool.end();
   const callers: (() => void)[] = [];

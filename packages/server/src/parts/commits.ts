@@ -6,7 +6,7 @@ import { submitCommits } from "../flows/sources/submit-commits.ts";
 import { commitRoutes } from "../http/routes/commits.ts";
 import type { PlaneContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
-import { moduleHooks, type OpenModules } from "./modules.ts";
+import type { OpenModules } from "./modules.ts";
 import type { Part } from "./part.ts";
 import type { Reads } from "./reads.ts";
 import type { Sources } from "./sources.ts";
@@ -26,7 +26,8 @@ export function openCommits(
   { ask }: Pick<Sources, "ask">,
   { seeRecord }: Pick<Reads, "seeRecord">,
 ): Commits {
-  const { options, database, limits, cacheBytes, schemas, url, verify, wake, pool, usage, publicUrl, report } = ctx;
+  const { options, database, limits, cacheBytes, schemas, hooks, url, verify, wake, pool, usage, publicUrl, report } =
+    ctx;
   const recorded: Commits["recorded"] = (tenant, { from, to, changed }) => {
     if (to > from) {
       lanes.moved(tenant, to);
@@ -37,7 +38,7 @@ export function openCommits(
     for (const module of changed) announceChange({ module, tenant });
   };
   const lanes: CommitLanes = createCommitLanes({
-    ...{ url, verify, schemas, modules: moduleHooks.inRounds },
+    ...{ url, verify, schemas, modules: hooks.inRounds },
     recordBytes: limits.recordBytes,
     commitBytes: limits.commitBytes,
     headBytes: cacheBytes / 8,

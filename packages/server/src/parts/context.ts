@@ -4,6 +4,7 @@ import type { PublicUrl } from "../addresses/public-url.ts";
 import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
 import type { Encryption } from "../flows/encryption.ts";
 import type { PageCursors } from "../flows/lists/page-cursor.ts";
+import type { ModuleHooks } from "../flows/module-hooks.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { SchemaCache } from "../flows/schema/schema-cache.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
@@ -32,6 +33,8 @@ export interface ServerContext {
   readonly answers: AnswerBytes;
   /** What callers' services answer. */
   readonly incoming: IncomingAnswers;
+  /** What modules do with tenants. */
+  readonly hooks: ModuleHooks;
   /** Fires when the server stops. */
   readonly stopping: AbortSignal;
 }

@@ -7,7 +7,6 @@ import { observeRecords } from "../flows/sources/observe-records.ts";
 import { startRepeating } from "../workers/repeat.ts";
 import type { Commits } from "./commits.ts";
 import type { PlaneContext } from "./context.ts";
-import { moduleHooks } from "./modules.ts";
 import type { Part } from "./part.ts";
 import type { Sources } from "./sources.ts";
 
@@ -34,10 +33,10 @@ export function followSources(
   { call, ask }: Sources,
   { lanes, recorded }: Pick<Commits, "lanes" | "recorded">,
 ): FollowedSources {
-  const { pool, url, verify, schemas, limits, logger, report } = ctx;
+  const { pool, url, verify, schemas, hooks, limits, logger, report } = ctx;
   const { recordBytes, commitBytes } = limits;
   const failed = report("source_failed");
-  const rules = { schemas, modules: moduleHooks.inRounds, recordBytes, commitBytes, roundBytes: commitBytes };
+  const rules = { schemas, modules: hooks.inRounds, recordBytes, commitBytes, roundBytes: commitBytes };
   const running = new Map<string, Promise<void>>();
   /** By tenant: how often its sources had nothing new, one time after the other. */
   const quiet = new Map<number, number>();

@@ -11,6 +11,7 @@ import { readConnectionString } from "../rules/datasources/connection-string.ts"
 import { isRefusal } from "../rules/refusal.ts";
 import type { ServerContext } from "./context.ts";
 import { openDatabase } from "./database.ts";
+import type { Module } from "./module.ts";
 import { createParts } from "./part.ts";
 import { openPlane, type Plane } from "./plane.ts";
 
@@ -22,6 +23,7 @@ export interface HomesDeps {
   /** The logs of a database were replaced. */
   replaced(home: string): void;
   readonly cacheBytes: number;
+  readonly modules: readonly Module[];
 }
 
 /** A database cannot be used now. Its tenants get 503: the code is like those of network errors. */
@@ -49,7 +51,7 @@ const fingerprint = (connection: Buffer): string => createHash("sha256").update(
 
 /** Finds the addresses of databases, and opens their planes. */
 export function openHomes(ctx: ServerContext, deps: HomesDeps) {
-  const { db, service, reach, replaced, cacheBytes } = deps;
+  const { db, service, reach, replaced, cacheBytes, modules } = deps;
 
   const urlOf = async (home: string): Promise<string> => (await addressOf(home)).url;
 
@@ -97,7 +99,7 @@ export function openHomes(ctx: ServerContext, deps: HomesDeps) {
     try {
       if (!(await readOwner(database.pool))?.equals(service))
         throw new HomeError(`The database of ${home} belongs to another service, or was emptied.`);
-      const plane = opened(await openPlane(ctx, database, cacheBytes));
+      const plane = opened(await openPlane(ctx, database, cacheBytes, modules));
       const check: HomePlane["check"] = async (lodger) => {
         try {
           await database.check();

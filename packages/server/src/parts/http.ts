@@ -10,6 +10,7 @@ import { type Counters, createCounters } from "../http/counters.ts";
 import { createEdge, refusalOf } from "../http/edge.ts";
 import { endpointCalls } from "../http/endpoint-call.ts";
 import { mount } from "../http/mount.ts";
+import { mountOwnRoutes } from "../http/own-routes.ts";
 import { mountDocsPage } from "../http/routes/docs-page.ts";
 import { mountErrorsPage } from "../http/routes/errors-page.ts";
 import { mountHealth } from "../http/routes/health.ts";
@@ -19,6 +20,7 @@ import { streamCalls } from "../http/stream-calls.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
+import { databaseOf } from "./own-module.ts";
 import type { Part } from "./part.ts";
 import type { Planes } from "./planes.ts";
 
@@ -70,7 +72,7 @@ export function mountRoutes(
   { options, usage, metrics, publicUrl, answers, stopping }: ServerContext,
   { app, counters }: Http,
   { authHook, authenticator, traffic, failedAuths, clientAddress }: Authentication,
-  { own, followed, served }: Planes,
+  { own, of: planeOf, followed, served }: Planes,
   handlers: Handlers,
 ): StreamAnswers {
   const calls = endpointCalls(
@@ -81,6 +83,7 @@ export function mountRoutes(
     },
   );
   mount(app, calls, authHook);
+  mountOwnRoutes(app, authHook, options.modules ?? [], async (of) => databaseOf((await planeOf(of)).pool));
   mountHealth(app, {
     isReady: followReadiness(databaseReadiness(own.pool, own.lanes.canCommit)),
     others: served,

@@ -11,7 +11,8 @@ import type { ModuleContext, ServerContext } from "./context.ts";
 import type { DatabaseModule, Module } from "./module.ts";
 import { createParts, type Part } from "./part.ts";
 
-const all: readonly Module[] = modules;
+/** Those that come with the server. */
+export const builtIn: readonly Module[] = modules;
 
 type RoutesOf<M> = M extends { openIn(ctx: ModuleContext): DatabaseModule<infer R> | Promise<DatabaseModule<infer R>> }
   ? R
@@ -29,7 +30,7 @@ export interface OpenModules extends Part {
   after(tenant: number, entries: number): void;
 }
 
-export async function openModules(ctx: ModuleContext): Promise<OpenModules> {
+export async function openModules(ctx: ModuleContext, all: readonly Module[]): Promise<OpenModules> {
   const { opened, forget, stop, close } = createParts();
   const named = new Map<string, DatabaseModule>();
   for (const { name, openIn } of all) if (openIn) named.set(name, opened(await openIn(ctx)));
@@ -53,20 +54,23 @@ export interface ServiceModules extends Part {
   readonly sockets: readonly SocketModules[];
 }
 
-export function openServiceModules(ctx: ServerContext): ServiceModules {
+export function openServiceModules(ctx: ServerContext, all: readonly Module[]): ServiceModules {
   const { opened, forget, stop, close } = createParts();
   const open = all.flatMap((module) => module.open?.(ctx) ?? []).map(opened);
   return { sockets: open.flatMap(({ sockets }) => sockets ?? []), forget, stop, close };
 }
 
-/** What modules do with tenants, in the order of the list. */
-export const moduleHooks: ModuleHooks = {
+/** What modules do with tenants, in their order. */
+export const hooksOf = (all: readonly Module[]): ModuleHooks => ({
   schemaPushed: all.flatMap((module) => module.schemaPushed ?? []),
   tokensEnded: all.flatMap((module) => module.tokensEnded ?? []),
   ofRecord: all.flatMap((module) => module.ofRecord ?? []),
   inRounds: [...all.flatMap((module) => module.inRounds ?? []), intentsInRounds],
-};
+});
 
-export function measureModules(metrics: Metrics, pool: Database): void {
+/** For commands, which know no others. */
+export const builtInHooks: ModuleHooks = hooksOf(builtIn);
+
+export function measureModules(metrics: Metrics, pool: Database, all: readonly Module[]): void {
   for (const { measure } of all) measure?.(metrics, pool);
 }

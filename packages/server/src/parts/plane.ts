@@ -7,6 +7,7 @@ import type { OpenDatabase } from "./database.ts";
 import { type FollowedSources, followSources } from "./followed-sources.ts";
 import { openHubs } from "./hubs.ts";
 import { openMaintenance } from "./maintenance.ts";
+import type { Module } from "./module.ts";
 import { type ModuleRoutes, type OpenModules, openModules } from "./modules.ts";
 import { createParts, type Part } from "./part.ts";
 import { openReads, type Reads } from "./reads.ts";
@@ -27,6 +28,7 @@ export async function openPlane(
   service: ServerContext,
   { url, pool, tables, wake, verify }: OpenDatabase,
   cacheBytes: number,
+  all: readonly Module[],
 ): Promise<Plane> {
   const schemas = createSchemaCache(cacheBytes / 2);
   const ctx: PlaneContext = { ...service, url, pool, tables, wake, verify, cacheBytes, schemas };
@@ -45,7 +47,7 @@ export async function openPlane(
       reads,
     ),
   );
-  modules = opened(await openModules({ ...ctx, lanes: commits.lanes, heads: hubs.heads }));
+  modules = opened(await openModules({ ...ctx, lanes: commits.lanes, heads: hubs.heads }, all));
   opened(openTables(ctx, commits));
   const followed = opened(followSources(ctx, sources, commits));
   const schemaPushes = opened(openSchemas(ctx, hubs, maintenance));

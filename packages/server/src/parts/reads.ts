@@ -11,7 +11,6 @@ import { awaitNews } from "../realtime/log/await-news.ts";
 import type { PlaneContext } from "./context.ts";
 import { tableConnections } from "./database.ts";
 import type { Hubs } from "./hubs.ts";
-import { moduleHooks } from "./modules.ts";
 import type { Part } from "./part.ts";
 
 /** A tenant with tables leaves some of their connections to others. */
@@ -30,7 +29,7 @@ export interface Reads extends Part {
 
 /** Reads of records, logs and snapshots. */
 export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
-  const { pool, tables, schemas, cursors, database } = ctx;
+  const { pool, tables, schemas, hooks, cursors, database } = ctx;
   const { recordBytes } = ctx.limits;
   const pages = createLimiter(pagesAtOnce(database.connections));
   const log = readLog(pool, schemas);
@@ -45,7 +44,7 @@ export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
     seeRecord: seeRecord(pool, readTables, schemas),
     routes: {
       ...recordRoutes(
-        readRecord(pool, readTables, schemas, moduleHooks.ofRecord),
+        readRecord(pool, readTables, schemas, hooks.ofRecord),
         listRecords(pool, readTables, schemas, cursors),
         readHistory(pool, readTables, schemas, cursors),
       ),

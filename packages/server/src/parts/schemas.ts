@@ -6,7 +6,6 @@ import { createLimiter } from "../limits/limiter.ts";
 import type { PlaneContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
 import type { Maintenance } from "./maintenance.ts";
-import { moduleHooks } from "./modules.ts";
 import type { Part } from "./part.ts";
 
 /** Pushes that prepare records. Each uses a connection for the whole time. */
@@ -18,10 +17,10 @@ export interface Schemas extends Part {
 
 /** Pushes of schemas, which are published here and to other processes. */
 export function openSchemas(ctx: PlaneContext, { hub }: Hubs, { schemaChanged }: Maintenance): Schemas {
-  const { pool, schemas, wake, stopping } = ctx;
+  const { pool, schemas, hooks, wake, stopping } = ctx;
   const preparing = createLimiter(PREPARING_PUSHES);
   const push = async (tenant: number, schema: SchemaPush) => {
-    const result = await pushSchema(pool, moduleHooks.schemaPushed, tenant, schema, { preparing, stopping });
+    const result = await pushSchema(pool, hooks.schemaPushed, tenant, schema, { preparing, stopping });
     schemaChanged();
     hub.schemaHint(tenant);
     wake.schema(tenant);

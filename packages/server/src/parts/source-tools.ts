@@ -3,7 +3,7 @@ import { createPool } from "../db/connection/pool.ts";
 import { type RecoveryDeps, readPlacesOfAll } from "../flows/moves/recover-tenant.ts";
 import { openSourceTools, type SourceTools } from "../flows/sources/source-tools.ts";
 import { createIncomingAnswers } from "../limits/incoming-answers.ts";
-import { moduleHooks } from "./modules.ts";
+import { builtInHooks } from "./modules.ts";
 import { openCalls } from "./sources.ts";
 
 /**
@@ -35,7 +35,7 @@ export async function withSourceTools<T>(
         databases,
         away,
         call,
-        modules: moduleHooks.inRounds,
+        modules: builtInHooks.inRounds,
         problemOf: ({ id }) => problems.get(id),
       }),
     );

@@ -5,7 +5,6 @@ import { watchTables } from "../flows/tables/watch-tables.ts";
 import { startRepeating } from "../workers/repeat.ts";
 import type { Commits } from "./commits.ts";
 import type { PlaneContext } from "./context.ts";
-import { moduleHooks } from "./modules.ts";
 import type { Part } from "./part.ts";
 
 /** How long a run waits for a head that a round of commits holds. */
@@ -13,14 +12,14 @@ const LOCK_MS = 1_000;
 
 /** Tables of the callers' own in this database: what their SQL changes comes into the log. */
 export function openTables(ctx: PlaneContext, { recorded }: Commits): Part {
-  const { url, limits, pool, verify, schemas, report, logger } = ctx;
+  const { url, limits, pool, verify, schemas, hooks, report, logger } = ctx;
   const failed = report("collect_failed");
   const collector = collectChanges({
     pool,
     open: () => openPipe(url, { lockTimeoutMs: LOCK_MS, verify }),
     rules: {
       schemas,
-      modules: moduleHooks.inRounds,
+      modules: hooks.inRounds,
       recordBytes: limits.recordBytes,
       commitBytes: limits.commitBytes,
       roundBytes: limits.commitBytes,

@@ -7,7 +7,6 @@ import { tokenRoutes } from "../http/routes/tokens.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
 import type { OpenDatabase } from "./database.ts";
-import { moduleHooks } from "./modules.ts";
 import type { Part } from "./part.ts";
 import type { Planes } from "./planes.ts";
 import type { Streams } from "./streams.ts";
@@ -18,7 +17,7 @@ export interface Tokens extends Part {
 
 /** Tokens and organizations. A token that is revoked ends its streams, here and in other processes. */
 export function openTokens(
-  { cursors, report }: ServerContext,
+  { cursors, hooks, report }: ServerContext,
   { pool, wake }: OpenDatabase,
   { authenticator }: Authentication,
   { gateway }: Streams,
@@ -29,7 +28,7 @@ export function openTokens(
     wake.token(tokenId);
     return gateway.revoke(tokenId);
   };
-  const ends = endTokens(moduleHooks.tokensEnded, planes.of, report("end_tokens_failed"));
+  const ends = endTokens(hooks.tokensEnded, planes.of, report("end_tokens_failed"));
   return {
     routes: {
       ...tokenRoutes(scopedTokenFlows(pool, planes.of, cursors, revoked, ends), identify(pool, planes.of)),

@@ -2,7 +2,7 @@ import { type CommitReceipt, serverLimits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { singleCommit } from "../../http/commit-requests.ts";
-import { moduleHooks } from "../../parts/modules.ts";
+import { builtInHooks } from "../../parts/modules.ts";
 import { isRefusal } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { type Call, startApp } from "../../testing/app.ts";
@@ -273,7 +273,7 @@ async function ownLane(announce: LanesOptions["announce"]) {
   const lane = createCommitLanes({
     url: app.databaseUrl,
     schemas: createSchemaCache(),
-    modules: moduleHooks.inRounds,
+    modules: builtInHooks.inRounds,
     announce,
     report: (error) => reported.push(error),
   });
@@ -285,7 +285,7 @@ async function bareLane(options: Partial<LaneOptions<Loaded>>) {
   const create = await ownWriter();
   const rules = {
     schemas: createSchemaCache(),
-    modules: moduleHooks.inRounds,
+    modules: builtInHooks.inRounds,
     recordBytes: serverLimits.recordBytes,
     commitBytes: serverLimits.commitBytes,
     roundBytes: 2 ** 21,

@@ -23,7 +23,7 @@ import { commitsOf, type Job, tenantOf } from "./job.ts";
 import { judgeJob } from "./judge-job.ts";
 import { type Loaded, load, type SizeRules } from "./load-round.ts";
 import { loadValues } from "./load-values.ts";
-import { headAfter, openLoads, saveModules } from "./round-modules.ts";
+import { emptyModulesAt, headAfter, openLoads, saveModules } from "./round-modules.ts";
 import { isComplete, judgedNow, type RoundAnswer } from "./round-outcome.ts";
 import type { CommittedBatch, RoundResult } from "./round-result.ts";
 import { emptyTenantAt, roundSizes, tenantAt } from "./tenant-at.ts";
@@ -95,8 +95,9 @@ export function judgeExpected(
   for (const head of heads) {
     const own = jobs.filter((job) => tenantOf(job) === head.tenant);
     const schema = schemas.get(head.tenant, head.schemaVersion);
-    if (!schema || schema.hasTables || schema.hasSources) return undefined;
-    tenants.push({ tenant: head.tenant, jobs: own, schema, state: emptyTenantAt(head, schema, sizes, own, modules) });
+    const ofModules = emptyModulesAt(modules, head);
+    if (!schema || schema.hasTables || schema.hasSources || !ofModules) return undefined;
+    tenants.push({ tenant: head.tenant, jobs: own, schema, state: emptyTenantAt(head, schema, sizes, own, ofModules) });
   }
   const unseen = tenants.flatMap(questions);
   const result = judgeTenants(pipe, modules, jobs, tenants);

@@ -16,8 +16,8 @@ export interface InRounds<Found = unknown> {
   together?(one: Found, other: Found): Found;
   /** What it knows of one tenant, and what it says of its commits. */
   at(pipe: Pipe, head: LockedHead, jobs: readonly Job[], found: Found): RoundModule | Promise<RoundModule>;
-  /** The same in a round that reads nothing, because it only creates records. */
-  emptyAt(head: LockedHead): RoundModule;
+  /** The same in a round that reads nothing, because it only creates records. Absent: it has to read in each. */
+  emptyAt?(head: LockedHead): RoundModule;
   save(tenants: readonly TenantAfter[], jobs: readonly Job[], answers: readonly RoundAnswer[]): SavedInRound;
   /** What it has changed in the head of a tenant. */
   headOf?(state: TenantState): Partial<LockedHead>;

@@ -40,9 +40,16 @@ export const loadMore = (pipe: Pipe, found: FoundByModules, records: readonly Re
 export const together = (one: FoundByModules, other: FoundByModules): FoundByModules =>
   one.map(({ module, found }, i) => ({ module, found: module.together?.(found, other[i]?.found) ?? found }));
 
-/** In a round that loads nothing. */
-export const emptyModulesAt = (modules: readonly InRounds[], head: LockedHead): TenantState["modules"] =>
-  new Map(modules.map((module) => [module.name, module.emptyAt(head)]));
+/** In a round that loads nothing. Undefined: one of them has to. */
+export function emptyModulesAt(modules: readonly InRounds[], head: LockedHead): TenantState["modules"] | undefined {
+  const states = new Map<string, RoundModule>();
+  for (const module of modules) {
+    const state = module.emptyAt?.(head);
+    if (!state) return undefined;
+    states.set(module.name, state);
+  }
+  return states;
+}
 
 /** With everything that the jobs of the tenant ask of them. */
 export async function modulesAt(

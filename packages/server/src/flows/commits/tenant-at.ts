@@ -10,10 +10,9 @@ import { type FiledEntry, type RoundBytes, receiptKey, type TenantState } from "
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { presentFields } from "../../rules/schema/schema-change.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
-import type { InRounds } from "./in-rounds.ts";
 import { commitsOf, type Job, principalOf } from "./job.ts";
 import type { Loaded, SizeRules } from "./load-round.ts";
-import { emptyModulesAt, modulesAt } from "./round-modules.ts";
+import { modulesAt } from "./round-modules.ts";
 
 /** The state of a round that loads nothing. */
 const NOTHING_FOUND: Pick<Loaded, "receipts" | "records" | "groups" | "values"> = {
@@ -39,12 +38,8 @@ export const emptyTenantAt = (
   schema: LiveSchema,
   sizes: RoundSizes,
   jobs: readonly Job[],
-  modules: readonly InRounds[],
-): TenantState =>
-  tenantState(head, organizationOf(jobs), schema, NOTHING_FOUND, {
-    ...sizes,
-    modules: emptyModulesAt(modules, head),
-  });
+  modules: TenantState["modules"],
+): TenantState => tenantState(head, organizationOf(jobs), schema, NOTHING_FOUND, { ...sizes, modules });
 
 /**
  * The state of one tenant, with everything that its jobs name. Queries the log only for records and groups that have

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Database } from "../../db/connection/pool.ts";
 import { tenantOf } from "../../db/organizations/organizations.ts";
-import { moduleHooks } from "../../parts/modules.ts";
+import { builtInHooks } from "../../parts/modules.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { freshPool } from "../../testing/fresh-connection.ts";
 import { readCommit } from "../commits/read-commit.ts";
@@ -23,7 +23,7 @@ const labels = async (db: Database) =>
   ).rows.map(({ label }) => label);
 
 const source = await freshPool();
-const { tenant } = await ensureConfiguredKey(source, moduleHooks.tokensEnded, newSecretToken(true));
+const { tenant } = await ensureConfiguredKey(source, builtInHooks.tokensEnded, newSecretToken(true));
 await mintSecretKey(source, tenant, true, "minted");
 const { id } = await mintSecretKey(source, tenant, true, "revoked before");
 await source.query("update holdfast.secret_key set revoked_at = clock_timestamp() where id = $1", [id]);
@@ -39,7 +39,7 @@ test("[O17] keys revoked before the dump stay revoked, and a different configure
   await restoreOrganization(target, [], each(lines), { newId: false, keepKeys: true });
   expect(await labels(target)).toEqual(["configured at start", "minted"]);
   const later = newSecretToken(true);
-  await ensureConfiguredKey(target, moduleHooks.tokensEnded, later);
+  await ensureConfiguredKey(target, builtInHooks.tokensEnded, later);
   const { rows } = await target.query("select last4 from holdfast.secret_key where configured and revoked_at is null");
   expect(rows).toEqual([{ last4: later.slice(-4) }]);
 });
@@ -48,7 +48,7 @@ test("[O17] [K15] unless its keys are kept, a restored organization is opened by
   const target = await freshPool();
   await restoreOrganization(target, [], each(lines), { newId: false });
   expect(await labels(target)).toEqual([]);
-  await ensureConfiguredKey(target, moduleHooks.tokensEnded, newSecretToken(true));
+  await ensureConfiguredKey(target, builtInHooks.tokensEnded, newSecretToken(true));
   expect(await labels(target)).toEqual(["configured at start"]);
 });
 

@@ -2,7 +2,7 @@ import type { SourceCall } from "@holdfast/sdk/protocol";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { SeededRandom } from "../../../../../qa/support/seeded-random.ts";
 import { until } from "../../../../../scripts/testing/until.ts";
-import { moduleHooks } from "../../parts/modules.ts";
+import { builtInHooks } from "../../parts/modules.ts";
 import type { DerivedTable } from "../../rules/tables/derive-models.ts";
 import { newMasterKey } from "../../server.ts";
 import { anotherDatabase } from "../../testing/another-database.ts";
@@ -460,7 +460,7 @@ test("[DS31] the tenant that leaves its source is like any other: its attached t
   expect((await call("DELETE", `/v1/datasources/${source}`)).status).toBe(200);
   await app.sql("create table public.checked (id text primary key, title text check (title <> 'no'))");
   const pool = app.pool();
-  const tools = openTableTools(pool, { ...moduleHooks, schemaPushed: [] }, app.databaseUrl);
+  const tools = openTableTools(pool, { ...builtInHooks, schemaPushed: [] }, app.databaseUrl);
   const tenant = { organization: app.organization, livemode: true };
   try {
     const [derived] = await tools.inspect(["public.checked"]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
-import { moduleHooks } from "../../parts/modules.ts";
+import { builtInHooks } from "../../parts/modules.ts";
 import { startWithTables } from "../../testing/attached-tables.ts";
 import { attachAndFollow } from "../../testing/waiting/follow-tables.ts";
 import { openTableTools } from "./table-tools.ts";
@@ -13,7 +13,7 @@ const get = (path: string) => app.call("GET", path);
 const collected = () => until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);
 
 const detach = (model: string) =>
-  openTableTools(pool, { ...moduleHooks, schemaPushed: [] }, app.databaseUrl).detach(
+  openTableTools(pool, { ...builtInHooks, schemaPushed: [] }, app.databaseUrl).detach(
     { organization: app.organization, livemode: true },
     model,
     {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { moduleHooks } from "../../parts/modules.ts";
+import { builtInHooks } from "../../parts/modules.ts";
 import { READABLE_BYTES } from "../../rules/commits/unreadable-record.ts";
 import { startWithTables } from "../../testing/attached-tables.ts";
 import { dumpOrganization } from "../organizations/dump.ts";
@@ -141,7 +141,7 @@ test("[DS91] [DS136] a dump has all other records", async () => {
 test("[DS91] [DS136] detaching keeps all other records, and says how many are left out", async () => {
   const left: number[] = [];
   const choice = { organization: app.organization, livemode: true };
-  await openTableTools(pool, { ...moduleHooks, schemaPushed: [] }, app.databaseUrl).detach(choice, model, {
+  await openTableTools(pool, { ...builtInHooks, schemaPushed: [] }, app.databaseUrl).detach(choice, model, {
     drop: false,
     leftOut: (n) => left.push(n),
   });

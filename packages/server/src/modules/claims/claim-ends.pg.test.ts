@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { ensureConfiguredKey } from "../../flows/tokens/ensure-configured-key.ts";
 import { newSecretToken } from "../../flows/tokens/secret-keys.ts";
-import { moduleHooks } from "../../parts/modules.ts";
+import { builtInHooks } from "../../parts/modules.ts";
 import { ADMIN, type Answer, referenceSchema, startApp } from "../../testing/app.ts";
 import { untilBlocked } from "../../testing/waiting/blocked.ts";
 import { countReceived, metricOf } from "../../testing/waiting/metrics.ts";
@@ -27,11 +27,11 @@ const ann = (await capability("ann")).token;
 test("[A15] a configured key that another one replaces takes its claims with it", async () => {
   const pool = app.pool(2);
   const [old, next] = [newSecretToken(true), newSecretToken(true)];
-  await ensureConfiguredKey(pool, moduleHooks.tokensEnded, old);
+  await ensureConfiguredKey(pool, builtInHooks.tokensEnded, old);
   await call("POST", "/v1/schema", { token: old, json: { models: referenceSchema.models } });
   await call("POST", slides, { token: old, json: { id: "c1", data: {} } });
   const held = claimOf(await claim(old, "c1", { ttl: "1h" }));
-  await ensureConfiguredKey(pool, moduleHooks.tokensEnded, next);
+  await ensureConfiguredKey(pool, builtInHooks.tokensEnded, next);
   await until(
     async () => (await call("GET", "/v1/claims?model=slide&id=c1", { token: next })).body.claims?.toString() === "",
   );

@@ -13,7 +13,7 @@ import { openTableTools } from "../../flows/tables/table-tools.ts";
 import { newSecretToken } from "../../flows/tokens/secret-keys.ts";
 import { createWebhookSender } from "../../modules/webhooks/send-webhook.ts";
 import { datasourceReach } from "../../parts/datasource-reach.ts";
-import { moduleHooks } from "../../parts/modules.ts";
+import { builtInHooks } from "../../parts/modules.ts";
 import { withSourceTools } from "../../parts/source-tools.ts";
 import { ADMIN, type App } from "../app.ts";
 import { sourceProgram } from "../source-program.ts";
@@ -73,7 +73,7 @@ export function commandLine(
       openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
       dump: (wanted, line) => dumpOrganization(pool, wanted, line),
       renewLogs: () => renewLogs(pool),
-      restore: (lines, options) => restoreOrganization(pool, moduleHooks.schemaPushed, lines, options),
+      restore: (lines, options) => restoreOrganization(pool, builtInHooks.schemaPushed, lines, options),
       withDatabases: (work) =>
         work(operatorDatabases(pool, encryptionOf(masterKeys), databaseUrl, datasourceReach(allowPrivate))),
       async withSources(work) {
@@ -82,7 +82,7 @@ export function commandLine(
         return await withSourceTools({ ...deps, reach: datasourceReach(allowPrivate), allowPrivate }, work);
       },
       runningDatabase: () => databaseUrl,
-      withTables: (work) => work(openTableTools(pool, moduleHooks, databaseUrl)),
+      withTables: (work) => work(openTableTools(pool, builtInHooks, databaseUrl)),
       runOnce: async () => undefined,
       newSecretKey: () => newSecretToken(true),
       newMasterKey,

@@ -1,0 +1,47 @@
+import type { FastifyInstance } from "fastify";
+import { PREFIXES, searchOf } from "../addresses/request-url.ts";
+import { refuse } from "../rules/refusal.ts";
+import { nameOf, type Principal } from "../rules/tokens/participant.ts";
+import type { ModuleDatabase, ServerModule } from "../server-module.ts";
+import type { AuthHook } from "./auth-hook.ts";
+import { sendRefusal } from "./mount.ts";
+
+/** The routes of modules that do not come with the server: `/v1/x/<module>/…`. */
+export function mountOwnRoutes(
+  app: FastifyInstance,
+  authHook: AuthHook,
+  modules: readonly ServerModule[],
+  databaseFor: (principal: Principal) => Promise<ModuleDatabase>,
+): void {
+  for (const { name, routes = [] } of modules)
+    for (const { method, path, audience = "token", handle } of routes)
+      for (const prefix of PREFIXES)
+        app.route({
+          method,
+          url: `${prefix}/v1/x/${name}${path}`,
+          onRequest: async (request, reply) => {
+            request.cameAt = performance.now();
+            request.response = reply.raw;
+            const refusal = await authHook.enter(request, reply, { audience });
+            if (refusal) return sendRefusal(reply, refusal);
+            return undefined;
+          },
+          handler: async (request, reply) => {
+            const { principal } = request;
+            if (!principal) return sendRefusal(reply, refuse("apikey_invalid"));
+            const { tenant, organization, livemode } = principal;
+            const answer = await handle({
+              ...{ tenant, organization, livemode, participant: nameOf(principal) },
+              params: request.params as Readonly<Record<string, string>>,
+              query: new URLSearchParams(searchOf(request.url)),
+              body: request.body,
+              db: await databaseFor(principal),
+            });
+            if ("refusal" in answer) return sendRefusal(reply, refuse(answer.refusal.code, answer.refusal));
+            return reply
+              .code(answer.status ?? 200)
+              .type("application/json; charset=utf-8")
+              .send(JSON.stringify(answer.body ?? null));
+          },
+        });
+}
