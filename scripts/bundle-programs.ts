@@ -6,7 +6,7 @@ import { BUNDLES } from "../packages/server/src/testing/source-program.ts";
 import { root } from "./root.mjs";
 
 /** The programs that tests start most, relative to the project's folder. */
-const programs = [
+export const programs = [
   "packages/server/src/main.ts",
   "packages/server/src/cli.ts",
   "packages/server/src/holdfast.ts",

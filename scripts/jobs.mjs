@@ -36,33 +36,15 @@ export const jobs = {
     program: "packages/server/src/cli.ts",
   },
   bench: { says: "builds the packages and measures them on this machine", program: "qa/bench/main.ts", builds: true },
-  faults: { says: "kills processes and cuts connections while clients write", program: "qa/faults/main.ts" },
-  claims: {
-    says: "kills clients and servers while they compete for claims, and checks the results",
-    program: "qa/claims/main.ts",
-  },
-  deliveries: {
-    says: "makes receivers, servers and Postgres fail during webhook deliveries, and checks the results",
-    program: "qa/deliveries/main.ts",
-  },
-  tables: {
-    says: "kills servers and Postgres while clients and plain SQL write the same rows, and checks the results",
-    program: "qa/tables/main.ts",
+  faults: {
+    says: "kills processes, cuts connections and sends what is wrong, and checks the results; -- claims is one of its subjects",
+    program: "qa/faults/main.ts",
   },
   simulate: {
     says: "simulates devices, tabs and a server with all kinds of failures, from a seed",
     program: "qa/simulation/main.ts",
     // As users run the client: rows are not frozen there, which they are in the unit tests.
     env: { NODE_ENV: "production" },
-  },
-  converge: {
-    says: "runs clients over bad connections against a real server, from a seed",
-    program: "qa/convergence/main.ts",
-  },
-  fuzz: { says: "sends random requests and checks every response", program: "qa/fuzz/main.ts" },
-  foreign: {
-    says: "has the server read rows, answers and files that are huge, deep or broken, and checks the results",
-    program: "qa/foreign/main.ts",
   },
   conformance: {
     says: "tests a running server against the whole interface",

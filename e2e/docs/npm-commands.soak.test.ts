@@ -9,7 +9,7 @@ const tried = Object.entries(started).filter(([name]) => name !== "start" && nam
 
 test.each(tried)("[DP7] npm run %s works without options", async (name, sign) => {
   // A separate process group, so that the signal reaches child processes too, like Ctrl-C.
-  const child = spawn(process.execPath, ["scripts/run.mjs", name], {
+  const child = spawn(process.execPath, ["scripts/run.mjs", ...name.split(" ")], {
     cwd: root,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
@@ -36,7 +36,9 @@ test.each(tried)("[DP7] npm run %s works without options", async (name, sign) =>
 });
 
 test.concurrent.each(Object.keys(started))("[DP7] npm run %s -- --help ends with 0", async (name) => {
-  const { code, output } = await ending(runIn(root, process.execPath, ["scripts/run.mjs", name, "--help"]));
+  const { code, output } = await ending(
+    runIn(root, process.execPath, ["scripts/run.mjs", ...name.split(" "), "--help"]),
+  );
   expect(code, String(name)).toBe(0);
   expect(output).toMatch(/Usage|npm (run|start)/);
 });

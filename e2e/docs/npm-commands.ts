@@ -7,18 +7,21 @@ export const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "
   scripts: Record<string, string>;
 };
 
-/** The expected output of each command without options. Commands that need an option name it. */
+/**
+ * The expected output of each command without options. Commands that need an option name it. A second word chooses one of
+ * the command's programs.
+ */
 export const started: Readonly<Record<string, RegExp>> = {
   start: /http:\/\/(localhost|127\.0\.0\.1):\d+/,
   server: /"msg":"listening"|listening/i,
   faults: /\d+ (acknowledged|kills)|kill/i,
-  claims: /claims: seed \d+/,
-  deliveries: /deliveries: seed \d+/,
-  tables: /tables: seed \d+/,
+  "faults claims": /claims: seed \d+/,
+  "faults deliveries": /deliveries: seed \d+/,
+  "faults tables": /tables: seed \d+/,
+  "faults converge": /converge: \d+ runs of \d+ steps/,
+  "faults foreign": /foreign: seed \d+/,
+  "faults fuzz": /fuzz: \d+ requests over 16 connections/,
   simulate: /simulate: \d+ of 20000 schedules, 0 violations/,
-  converge: /converge: \d+ runs of \d+ steps/,
-  foreign: /foreign: seed \d+/,
-  fuzz: /fuzz: \d+ requests over 16 connections/,
   api: /api: (wrote api\/agent\.api\.txt|api\/agent\.api\.txt is up to date)/,
   bench: /bench: \w+ …/,
   conformance: /Name the server to test/,

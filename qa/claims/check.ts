@@ -1,11 +1,7 @@
 import { groupBy } from "../support/group-by.ts";
+import type { Violation } from "../support/report.ts";
 import type { Call, Entry, History, ShownClaim } from "./history.ts";
 import { conflict, isUnknown, type Lease, leasesOf, ROUNDING_MS, type TimeRange } from "./leases.ts";
-
-export interface Violation {
-  readonly kind: ViolationKind;
-  readonly message: string;
-}
 
 export const VIOLATIONS = {
   overlap: "two held what excludes each other at the same time",
@@ -38,7 +34,7 @@ export interface Coverage {
 }
 
 export interface Verdict {
-  readonly violations: readonly Violation[];
+  readonly violations: readonly Violation<ViolationKind>[];
   readonly coverage: Coverage;
   readonly leases: readonly Lease[];
 }
@@ -51,10 +47,10 @@ const ALIVE_MS = 28_000;
 /** Checks a history against the rules of claims. A request with an unknown outcome is no violation. */
 export function check(history: History): Verdict {
   const leases = leasesOf(history);
-  const violations: Violation[] = [];
+  const violations: Violation<ViolationKind>[] = [];
   const coverage: Coverage = {
     claims: leases.length,
-    granted: 0,
+    granted: leases.filter(({ grantedBy }) => grantedBy !== undefined).length,
     pairs: 0,
     waiters: 0,
     writes: 0,
@@ -72,7 +68,6 @@ export function check(history: History): Verdict {
       ({ what, answer }) => what.op === "reorder" && (isUnknown(answer) || answer?.status === 200),
     ),
   };
-  coverage.granted = leases.filter(({ grantedBy }) => grantedBy !== undefined).length;
   for (const [record, those] of context.byRecord) judgeRecord(record, those, context);
   for (const call of history.calls) judgeCall(call, context);
   for (const entry of history.log) judgeEntry(entry, context);

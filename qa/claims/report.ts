@@ -1,52 +1,37 @@
 import { groupBy } from "../support/group-by.ts";
-import { type Line, report as written } from "../support/report.ts";
-import { VIOLATIONS, type ViolationKind } from "./check.ts";
+import { type Found, judged } from "../support/report.ts";
+import { VIOLATIONS } from "./check.ts";
 import type { Call } from "./history.ts";
 import type { Lease } from "./leases.ts";
 import { conflict, isUnknown } from "./leases.ts";
 import type { Findings } from "./run.ts";
 
-export const isSound = ({ verdict, audited, differing }: Findings): boolean =>
-  verdict.violations.length + audited.violations.length + differing.length === 0;
-
-/** The report of a run: faults, coverage and violations. */
-export function report(findings: Findings): string {
-  const { seed, history, verdict, audited, differing, nemesis, seconds } = findings;
+/** What a run found: faults, coverage and violations. */
+export function report({ seed, history, verdict, audited, differing, nemesis, seconds }: Findings): Found {
   const { calls, participants } = history;
   const { coverage, leases, violations } = verdict;
-  const count = (kind: ViolationKind) => violations.filter((one) => one.kind === kind).length;
-  const lines: readonly Line[] = [
-    ["seed", seed],
-    ["seconds", Math.round(seconds)],
-    ["claimants", participants.length],
-    ["requests", calls.length],
-    ["  without an answer", calls.filter(({ answer }) => answer === undefined).length],
-    ["  with 503", calls.filter(({ answer }) => answer !== undefined && isUnknown(answer)).length],
-    ...nemesis.lines(),
-    ["claims", coverage.claims],
-    ["  granted", coverage.granted],
-    ["  granted after waiting", leases.filter(({ joined, grantedBy }) => joined && grantedBy !== undefined).length],
-    ["pairs that exclude each other", coverage.pairs],
-    ["  of whom one waited before the other asked", coverage.waiters],
-    ["writes answered", coverage.writes],
-    ["  of holders, while they held for certain", coverage.byHolders],
-    ["  with a claim that was over, or another's", coverage.lapsed],
-    ["log entries", audited.entries],
-    ["  written while the record was claimed", coverage.underClaim],
-    ["acknowledged and lost", audited.lost],
-    ["written twice", audited.duplicated],
-    ["from a release to the next grant, ms", spread(handOvers(calls, leases))],
-    ["from the end of a lease to the next grant, ms", spread(lateness(calls, leases))],
-    ...Object.entries(VIOLATIONS).map(([kind, says]) => [says, count(kind as ViolationKind)] as const),
-    ["violations", violations.length + audited.violations.length + differing.length],
-  ];
-  return written(lines, [
-    ...violations.map(({ kind, message: says }) => `${kind}: ${says}`),
-    ...audited.violations,
-    ...differing,
-  ]);
+  const found = judged(VIOLATIONS, coverage, violations);
+  return {
+    lines: [
+      ["seed", seed],
+      ["seconds", Math.round(seconds)],
+      ["claimants", participants.length],
+      ["requests", calls.length],
+      ["  without an answer", calls.filter(({ answer }) => answer === undefined).length],
+      ["  with 503", calls.filter(({ answer }) => answer !== undefined && isUnknown(answer)).length],
+      ...nemesis.lines(),
+      ["granted after waiting", leases.filter(({ joined, grantedBy }) => joined && grantedBy !== undefined).length],
+      ["log entries", audited.entries],
+      ["acknowledged and lost", audited.lost],
+      ["written twice", audited.duplicated],
+      ["from a release to the next grant, ms", spread(handOvers(calls, leases))],
+      ["from the end of a lease to the next grant, ms", spread(lateness(calls, leases))],
+      ...found.lines,
+    ],
+    violations: [...found.violations, ...audited.violations, ...differing],
+    seen: { seed, violations, audited: audited.violations, ...history },
+  };
 }
-
 /** From a release to the grant of the next waiter. */
 function handOvers(calls: readonly Call[], leases: readonly Lease[]): number[] {
   const byId = new Map(leases.map((lease) => [lease.id, lease]));

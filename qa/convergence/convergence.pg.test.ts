@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sharedEnvironment } from "./shared-environment.ts";
 
 // Real clients against the real server over lines that lose, repeat and delay, with devices that die between two
-// steps. The same seeds in every run; the soak suite and `npm run converge` take new ones. One that ever failed is written
+// steps. The same seeds in every run; the soak suite and `npm run faults -- converge` take new ones. One that ever failed is written
 // down below and stays.
 
 const { converge, testTotals } = await sharedEnvironment();

@@ -11,6 +11,7 @@ import {
 } from "@holdfast/sdk/testing";
 import { kyExchange } from "../../packages/sdk/src/transport/ky-exchange.ts";
 import { type FaultEnvironment, openFaultEnvironment, postgresOf } from "../support/fault-environment.ts";
+import type { Found } from "../support/report.ts";
 import { createRequester, good, readLog, type SendRequest } from "../support/requester.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { BadLine } from "./bad-connection.ts";
@@ -53,6 +54,37 @@ export async function startTestEnvironment(databaseUrl?: string): Promise<TestEn
       good(await operator("POST", "/v1/schema", schema, String(key.token)));
       return String(key.token);
     },
+  };
+}
+
+/** One run for each seed, one after the other. A run that fails is a violation. */
+export async function convergeMany(
+  seeds: readonly number[],
+  steps: number,
+  print: (line: string) => void,
+): Promise<Found> {
+  await using environment = await startTestEnvironment();
+  print(`${seeds.length} runs of ${steps} steps …`);
+  const violations: string[] = [];
+  const ended: Ended[] = [];
+  const sum = (of: (one: Ended) => number) => ended.reduce((all, one) => all + of(one), 0);
+  for (const [i, seed] of seeds.entries()) {
+    try {
+      ended.push(await convergeFrom(environment, seed, steps));
+    } catch (error) {
+      violations.push(`--seed ${seed}: ${error instanceof Error ? error.message : error}`);
+      print(`seed ${seed} failed`);
+    }
+    if (i % 20 === 19) print(`${i + 1} runs, ${sum(({ kills }) => kills)} deaths, ${violations.length} failed`);
+  }
+  return {
+    lines: [
+      ["runs", seeds.length],
+      ["log entries", sum(({ written }) => written)],
+      ["conflicts answered", sum(({ conflicts }) => conflicts)],
+      ["deaths", sum(({ kills }) => kills)],
+    ],
+    violations,
   };
 }
 

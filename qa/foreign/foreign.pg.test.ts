@@ -2,7 +2,7 @@ import { freshDatabase } from "@holdfast/server/testing";
 import { expect, test } from "vitest";
 import { runForeign } from "./run.ts";
 
-// The same as `npm run foreign`, but short, with few and small values, and always the same seed. The soak suite takes a new one.
+// The same as `npm run faults -- foreign`, but short, with few and small values, and always the same seed. The soak suite takes a new one.
 const PINNED = 20_261_129;
 const database = await freshDatabase();
 

@@ -2,7 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { endedWell, type WatchedServer } from "../fuzz/server/server.ts";
+import { endedWell } from "../fuzz/server/server.ts";
 import { type Follower, follow } from "../support/follower.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { type Environment, openEnvironment, runSql, tell } from "./environment.ts";
@@ -44,16 +44,9 @@ export interface Findings {
   readonly longestUnreadableMs: number;
   /** Milliseconds of the neighbour's requests. */
   readonly times: NeighbourFindings["times"];
-  /** What part of the time the server ran on a CPU, and waited for one, by phase. Waiting is undefined except on Linux. */
-  readonly busy: Readonly<Record<string, readonly ShareOfTime[]>>;
   /** Between the end of the odd values and the moment when nothing was left to collect. */
   readonly settleMs: readonly number[];
   readonly seconds: number;
-}
-
-export interface ShareOfTime {
-  readonly running: number;
-  readonly waiting: number | undefined;
 }
 
 const LANES = 2;
@@ -69,14 +62,8 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
   let current: Phase = "rest";
   const phaseOf = (source: Source) => () => (server.exit === undefined && only.includes(source) ? current : "rest");
   const isOn = (source: Source) => () => phaseOf(source)() === "odd";
-  const busy: Record<string, ShareOfTime[]> = {};
-  let [last, changedAt] = [await cpuTime(server), performance.now()];
   const measure = async (next: Phase): Promise<void> => {
-    const [cpu, now] = [await cpuTime(server), performance.now()];
-    const share = (before = Number.NaN, after = Number.NaN) => (after - before) / (now - changedAt);
-    const waiting = cpu.waitingMs === undefined ? undefined : share(last.waitingMs, cpu.waitingMs);
-    busy[current] = [...(busy[current] ?? []), { running: share(last.runningMs, cpu.runningMs), waiting }];
-    [last, changedAt, current] = [cpu, now, next];
+    current = next;
     await tell(service, { isOdd: next === "odd" && only.includes("answers") });
     await tell(neighbour, next === "rest" ? {} : { phase: next });
   };
@@ -154,27 +141,9 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
     files,
     entries: followers.reduce((sum, { positions }) => sum + positions.length, 0),
     longestUnreadableMs: Math.max(...requests.map((one) => one.longestUnreadableMs)),
-    ...{ times: measured.times, busy },
+    times: measured.times,
     settleMs,
     seconds: (performance.now() - begun) / 1_000,
-  };
-}
-
-interface CpuTime {
-  readonly runningMs: number;
-  readonly waitingMs: number | undefined;
-}
-
-/** Of the server's process. The time for which its main thread was ready to run and waited for a CPU, only Linux tells. */
-async function cpuTime({ url, pid }: WatchedServer): Promise<CpuTime> {
-  const text = await fetch(`${url}/metrics`).then(
-    (response) => response.text(),
-    () => "",
-  );
-  const schedule = await readFile(`/proc/${pid}/schedstat`, "utf8").catch(() => undefined);
-  return {
-    runningMs: Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1] ?? 0) * 1_000,
-    waitingMs: schedule === undefined ? undefined : Number(schedule.split(" ")[1]) / 1e6,
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { violationText } from "./report.ts";
-import { run } from "./run.ts";
+import { runFuzz } from "./run.ts";
 
 interface Least {
   readonly refusedQuietly: number;
@@ -10,7 +10,7 @@ interface Least {
 
 /** A run finds nothing; and it wrote, read, was refused, and received frames. */
 export async function expectSound(databaseUrl: string, seed: number, requests: number, least: Least): Promise<void> {
-  const findings = await run({ databaseUrl, requests, seed, connections: 16, print: () => {} });
+  const findings = await runFuzz({ databaseUrl, requests, seed, connections: 16, print: () => {} });
   expect(findings.violations.map(violationText)).toEqual([]);
   expect(findings.exits).toBe(0);
   expect(findings.totals.of("500")).toBe(0);

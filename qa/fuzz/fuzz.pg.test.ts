@@ -2,7 +2,7 @@ import { freshDatabase } from "@holdfast/server/testing";
 import { test } from "vitest";
 import { expectSound } from "./expect-sound.ts";
 
-// The same as `npm run fuzz`, but short, and always the same seed. The soak suite takes a new one.
+// The same as `npm run faults -- fuzz`, but short, and always the same seed. The soak suite takes a new one.
 const PINNED = 20_260_131;
 const REQUESTS = 800;
 const database = await freshDatabase();

@@ -2,7 +2,7 @@ import { freshDatabase } from "@holdfast/server/testing";
 import { test } from "vitest";
 import { expectSound } from "./expect-sound.ts";
 
-// The same as `npm run fuzz`, but shorter. The seed is new in every run.
+// The same as `npm run faults -- fuzz`, but shorter. The seed is new in every run.
 
 const SEED = Math.floor(Math.random() * 2 ** 31);
 const REQUESTS = 5_000;

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { ModelSchema } from "@holdfast/sdk/protocol";
 import { type Actors, actorsFor, type Scope } from "./exchange/actors.ts";
 import { Memory } from "./exchange/memory.ts";
@@ -31,8 +30,6 @@ export interface Findings {
   /** Entries in the logs that were read in the end. */
   readonly entries: number;
   readonly exits: number;
-  /** The longest pause of this process, during which no response could be read. */
-  readonly ownPauseMs: number;
   readonly seconds: number;
 }
 
@@ -45,10 +42,8 @@ const SCHEMA = JSON.parse(
 ) as ModelSchema;
 
 /** Fires generated requests and frames at a server of its own, and judges every answer. */
-export async function run({ databaseUrl, requests, seed, connections, print }: RunOptions): Promise<Findings> {
+export async function runFuzz({ databaseUrl, requests, seed, connections, print }: RunOptions): Promise<Findings> {
   const begun = performance.now();
-  const pauses = monitorEventLoopDelay({ resolution: 5 });
-  pauses.enable();
   const server = await watchServer(databaseUrl);
   const heads = await openHeads(databaseUrl);
   try {
@@ -95,11 +90,9 @@ export async function run({ databaseUrl, requests, seed, connections, print }: R
       refusedQuietly,
       entries,
       exits: isOver() ? 1 : 0,
-      ownPauseMs: pauses.max / 1e6,
       seconds: (performance.now() - begun) / 1_000,
     };
   } finally {
-    pauses.disable();
     await heads.close();
     await server.stop();
   }

@@ -1,9 +1,9 @@
 import { type ArgOption, type ArgsOf, readArgs } from "./read-args.ts";
 
-type Options = Readonly<Record<string, ArgOption>>;
+export type Options = Readonly<Record<string, ArgOption>>;
 
 export interface Program<Table extends Options> {
-  /** As in `npm run <name>`. */
+  /** As in `npm run <name>`, with the word that chooses it among several. */
   readonly name: string;
   /** What it does, in lines. */
   readonly says: string;
@@ -13,15 +13,18 @@ export interface Program<Table extends Options> {
 }
 
 /** Reads the arguments of this process, and runs the program with them. */
-export async function runProgram<const Table extends Options>(program: Program<Table>): Promise<void> {
+export async function runProgram<const Table extends Options>(
+  program: Program<Table>,
+  words: readonly string[] = process.argv.slice(2),
+): Promise<void> {
   const { name, options } = program;
-  const args = readArgs(options, process.argv.slice(2));
+  const args = readArgs(options, words);
   if (typeof args === "string") {
     process.stdout.write(args === "" ? usageOf(program) : `${args}\n\n${usageOf(program)}`);
     process.exitCode = args === "" ? 0 : 1;
     return;
   }
-  const isFine = await program.run(args, (line) => void process.stderr.write(`${name}: ${line}\n`));
+  const isFine = await program.run(args, (line) => void process.stderr.write(`${name.split(" ").at(-1)}: ${line}\n`));
   process.exitCode = isFine ? 0 : 1;
 }
 
@@ -31,7 +34,9 @@ export function usageOf({ name, says, options }: Pick<Program<Options>, "name" |
     says: "default" in kind && kind.default !== undefined ? `${says}: ${kind.default}` : says,
   }));
   const width = Math.max(...words.map(({ word }) => word.length));
-  return `Usage: npm run ${name} [-- ${words.map(({ word }) => `[${word}]`).join(" ")}]
+  const [command, chosen] = name.split(" ");
+  const usage = [...(chosen ? [chosen] : []), ...words.map(({ word }) => `[${word}]`)].join(" ");
+  return `Usage: npm run ${command} ${chosen ? `-- ${usage}` : `[-- ${usage}]`}
 
 ${says}
 

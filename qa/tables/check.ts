@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { audit, type Verdict as LogVerdict } from "../support/audit.ts";
 import { groupBy } from "../support/group-by.ts";
+import type { Violation } from "../support/report.ts";
 import type { Entry, Evidence, NotedChange } from "./evidence.ts";
 import { judgeReaders } from "./judge-readers.ts";
 import { type ComparedChange, type LargeCoverage, largeCoverage } from "./large-coverage.ts";
@@ -22,13 +23,8 @@ export const VIOLATIONS = {
 } as const;
 export type ViolationKind = keyof typeof VIOLATIONS;
 
-export interface Violation {
-  readonly kind: ViolationKind;
-  readonly text: string;
-}
-
 export interface Verdict {
-  readonly violations: readonly Violation[];
+  readonly violations: readonly Violation<ViolationKind>[];
   /** The log alone, beside what the writers remember. */
   readonly audited: LogVerdict;
   readonly coverage: {
@@ -44,13 +40,13 @@ export interface Verdict {
   };
 }
 
-type Report = (kind: ViolationKind, text: string) => void;
+type Report = (kind: ViolationKind, message: string) => void;
 
 /** Compares tables, records, log and what the writers remember. */
 export function check(evidence: Evidence): Verdict {
   const { log, records, rows, noted, waiting, commits } = evidence;
-  const violations: Violation[] = [];
-  const report: Report = (kind, text) => void violations.push({ kind, text });
+  const violations: Violation<ViolationKind>[] = [];
+  const report: Report = (kind, message) => void violations.push({ kind, message });
   const named = new Set(log.map(keyOf));
   // Of a row that was there before, and that no one has changed, the log says nothing.
   const told = records.filter((record) => record.syncId > 0 || named.has(keyOf(record)));

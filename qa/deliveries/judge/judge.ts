@@ -1,3 +1,4 @@
+import type { Violation } from "../../support/report.ts";
 import type { Case } from "./case.ts";
 import { judgeArrivals, judgeNames, readBodies } from "./contents.ts";
 import { judgeCursor } from "./cursor.ts";
@@ -5,16 +6,16 @@ import { type Evidence, isTest } from "./evidence.ts";
 import { judgeNeighbours } from "./in-flight.ts";
 import { modelsAfter, type PossibleState, tenantOf } from "./possible-states.ts";
 import { judgeSignatures } from "./signatures.ts";
-import { type Coverage, noCoverage, type ReportViolation, type Violation } from "./violations.ts";
+import { type Coverage, noCoverage, type ReportViolation, type ViolationKind } from "./violations.ts";
 
 export interface Verdict {
-  readonly violations: readonly Violation[];
+  readonly violations: readonly Violation<ViolationKind>[];
   readonly coverage: Coverage;
 }
 
 /** Checks the received requests against the log and the rules of deliveries. A request with an unknown outcome is no violation. */
 export function judgeDeliveries(evidence: Evidence): Verdict {
-  const violations: Violation[] = [];
+  const violations: Violation<ViolationKind>[] = [];
   const coverage = noCoverage();
   const tenant = tenantOf(evidence);
   const known = new Set(evidence.endpoints.map(({ id }) => id));

@@ -20,11 +20,6 @@ export const VIOLATIONS = {
 } as const;
 export type ViolationKind = keyof typeof VIOLATIONS;
 
-export interface Violation {
-  readonly kind: ViolationKind;
-  readonly message: string;
-}
-
 export type ReportViolation = (kind: ViolationKind, message: string) => void;
 
 /** How often each check applied. A judge with nothing to check finds nothing. */

@@ -21,6 +21,8 @@ export interface Scale {
   readonly seldomMebibytes?: number;
 }
 
+export const LARGE: Scale = { mebibytes: [1, 1, 15, 17, 60, 200], seldomMebibytes: 520 };
+
 const MIB = 2 ** 20;
 
 type Make = (chance: SeededRandom, bytes: number) => string;
