@@ -147,18 +147,9 @@ test("[G26] [R61] [R93] a query finds what is of its field's type, and takes any
     expect(await idsOf("mistyped", { where }, 100), JSON.stringify(where)).toBe(ids);
   for (const [countBy, value] of Object.entries({ title: "todo", status: "todo", effort: 3 }))
     expect(inOrder(await countsOf("mistyped", { countBy })), countBy).toEqual(
-      inOrder([
-        [null, 3],
-        [value, 1],
-      ]),
+      inOrder(`null: 3, ${JSON.stringify(value)}: 1`),
     );
-  expect(inOrder(await countsOf("mistyped", { countBy: "labels" }))).toEqual(
-    inOrder([
-      [null, 3],
-      ["todo", 1],
-      [3, 1],
-    ]),
-  );
+  expect(inOrder(await countsOf("mistyped", { countBy: "labels" }))).toEqual(inOrder('null: 3, "todo": 1, 3: 1'));
 });
 
 test("[G28] what a client refuses is 400, and the error says where in the body", async () => {
