@@ -4,7 +4,7 @@ import { audit, type Verdict as LogVerdict, type WriteCall } from "../support/au
 import { openFaultEnvironment, postgresOf } from "../support/fault-environment.ts";
 import type { ServerPlan } from "../support/killable-server.ts";
 import { openDatabase } from "../support/log-tables.ts";
-import { createRandomActs, type RandomActs, repeat } from "../support/random-acts.ts";
+import { createRandomActs, type RandomActs } from "../support/random-acts.ts";
 import { readLog } from "../support/requester.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { check, type Verdict } from "./check.ts";
@@ -47,7 +47,6 @@ export interface Findings {
   readonly seconds: number;
 }
 
-const PROGRESS_MS = 5_000;
 /** Leases last up to 3.5 s, so a process that is suspended for longer resumes with an expired one. */
 const PAST_LEASES_MS = 4_000;
 
@@ -87,7 +86,16 @@ export async function runClaims(asked: RunOptions): Promise<Findings> {
   environment.closing(() => workerPool.end());
   const { server, stalled, postgres, cut } = environment.faults(chance);
   const nemesis = createRandomActs<Fault>({ ...faultsOf(workerPool, chance), server, stalled, postgres, cut }, chance);
-  await drive(asked, workerPool, nemesis);
+  const seconds = () => (performance.now() - begun) / 1_000;
+  const end = performance.now() + asked.withinMs;
+  await nemesis.repeat({
+    ...{ first: asked.faults, everyMs: asked.faultEveryMs },
+    isOver: () => workerPool.count() >= asked.operations || performance.now() > end,
+    tell: () =>
+      asked.print(
+        `${workerPool.count()}/${asked.operations} requests, ${nemesis.sum()} faults, ${Math.round(seconds())} s`,
+      ),
+  });
   asked.print("no more faults: every claimant finishes what it does");
   await workerPool.finish();
   const log = (await readLog(request)).filter(({ model }) => model === MODEL).map(entryOf);
@@ -99,7 +107,7 @@ export async function runClaims(asked: RunOptions): Promise<Findings> {
     audited: await auditLog(databaseUrl, history.calls),
     differing: asked.attached ? await differingModels(databaseUrl) : [],
     nemesis,
-    seconds: (performance.now() - begun) / 1_000,
+    seconds: seconds(),
   };
 }
 
@@ -115,24 +123,6 @@ const faultsOf = (workerPool: WorkerPool, chance: SeededRandom) => ({
     act: () => workerPool.stop(chance.below(workerPool.size), PAST_LEASES_MS),
   },
 });
-
-/** Injects faults until the worker pool has sent enough requests. */
-async function drive(
-  { operations, withinMs, faultEveryMs, faults = [], print }: RunOptions,
-  workerPool: WorkerPool,
-  nemesis: RandomActs<Fault>,
-): Promise<void> {
-  const begun = performance.now();
-  const isOver = () => workerPool.count() >= operations || performance.now() - begun > withinMs;
-  await Promise.all([
-    nemesis.repeat({ first: faults, everyMs: faultEveryMs ?? Number.POSITIVE_INFINITY, isOver }),
-    repeat({ everyMs: PROGRESS_MS, isOver }, () =>
-      print(
-        `${workerPool.count()}/${operations} requests, ${nemesis.sum()} faults, ${Math.round((performance.now() - begun) / 1_000)} s`,
-      ),
-    ),
-  ]);
-}
 
 const entryOf = ({ syncId, id, changedFields, actor, clientTxId, claim, createdAt }: LogEntry): Entry => ({
   syncId,

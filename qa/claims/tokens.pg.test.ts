@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { giveTime } from "../../scripts/testing/give-time.ts";
 import { until } from "../../scripts/testing/until.ts";
-import { ADMIN, claimIn, startTenant } from "./testing/tenant.ts";
+import { ADMIN } from "../conformance/organization.ts";
+import { claimIn, startTenant } from "./testing/tenant.ts";
 
 const { ask, make, claim, agent, lineOf, organization } = await startTenant();
 

@@ -1,12 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { sourceProgram } from "@holdfast/server/testing/source-program";
+import { endProgram, programAt, startProgram } from "../support/child-program.ts";
 import type { Plan } from "./plan.ts";
-
-const PROGRAM = fileURLToPath(new URL("./claimant-process.ts", import.meta.url));
 
 /** The processes of claimants. A killed one restarts with another name and the same participants. */
 export interface WorkerPool {
@@ -18,7 +15,7 @@ export interface WorkerPool {
   stop(which: number, forMs: number): Promise<void>;
   /** Ends when each of its claimants has its last answer. */
   finish(): Promise<void>;
-  end(): void;
+  end(): Promise<void>;
 }
 
 type Seat = {
@@ -42,16 +39,12 @@ export function startWorkerPool(plans: readonly Omit<Plan, "name">[]): WorkerPoo
   }
 
   const seatOf = (which: number) => slots[which] as Seat;
-  const kill = (child: ChildProcess) =>
-    void (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL"));
   return {
     size: slots.length,
     count: () => slots.reduce((sum, { before, answered }) => sum + before + answered, 0),
     async kill(which) {
       const seat = seatOf(which);
-      const gone = once(seat.child, "exit");
-      seat.child.kill("SIGKILL");
-      await gone;
+      await endProgram(seat.child);
       seat.before += seat.answered;
       seat.answered = 0;
       seat.generation += 1;
@@ -74,9 +67,7 @@ export function startWorkerPool(plans: readonly Omit<Plan, "name">[]): WorkerPoo
         }),
       );
     },
-    end: () => {
-      for (const { child } of slots) kill(child);
-    },
+    end: async () => void (await Promise.all(slots.map(({ child }) => endProgram(child)))),
   };
 }
 
@@ -84,11 +75,5 @@ function start(plan: Omit<Plan, "name">, which: number, generation: number): Chi
   const name = `${which}x${generation}`;
   const file = join(plan.folder, `${name}.plan.json`);
   writeFileSync(file, JSON.stringify({ ...plan, name, seed: plan.seed + generation * 7919 }), { mode: 0o600 });
-  const program = sourceProgram(PROGRAM);
-  return fork(program.file, [file], {
-    execArgv: [...program.flags],
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-    // Only the variables that Node needs.
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
-  });
+  return startProgram(programAt(new URL("./claimant-process.ts", import.meta.url)), [file]);
 }

@@ -1,19 +1,26 @@
-import { readFileSync } from "node:fs";
+import type { ModelSchema } from "@holdfast/sdk/protocol";
 import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, expect } from "vitest";
 import { ownModels } from "../../packages/conformance/src/environment/models.ts";
 import { createAsk } from "../../packages/conformance/src/transport/ask.ts";
 import { anotherDatabase } from "../../packages/server/src/testing/another-database.ts";
+import { referenceSchema } from "../../packages/server/src/testing/reference-schema.ts";
 import { type SourceService, startSourceService } from "../../packages/server/src/testing/source-service.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { attachModels } from "../support/attached-tables.ts";
 
 export const ADMIN = "admin_token_of_the_conformance_run";
 
-/** A server; with `allowPrivate` it sends webhooks to receivers on this machine, otherwise to public addresses only. */
-export async function start(allowPrivate: boolean): Promise<RunningServer & { readonly databaseUrl: string }> {
-  const { url: databaseUrl } = await freshDatabase();
+/**
+ * A server, on a database of its own or on this one; with `allowPrivate` it sends webhooks to receivers on this machine,
+ * otherwise to public addresses only.
+ */
+export async function start(
+  allowPrivate: boolean,
+  given?: string,
+): Promise<RunningServer & { readonly databaseUrl: string }> {
+  const databaseUrl = given ?? (await freshDatabase()).url;
   const masterKeys = [newMasterKey()];
   const server = await startServer({
     ...{ databaseUrl, adminToken: ADMIN, masterKeys, port: 0 },
@@ -22,11 +29,8 @@ export async function start(allowPrivate: boolean): Promise<RunningServer & { re
   afterAll(() => server.close());
   return { ...server, databaseUrl };
 }
-const { models: referenceModels } = JSON.parse(
-  readFileSync(new URL("../../packages/server/reference-schema.json", import.meta.url), "utf8"),
-);
 /** With those of the suite, which would be hosted if the suite added them itself. */
-const models = { ...referenceModels, ...ownModels };
+const models = { ...referenceSchema.models, ...(ownModels as ModelSchema["models"]) };
 
 /**
  * An organization with the reference models in both of its environments, as its operator would make it: hosted, with

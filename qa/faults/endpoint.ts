@@ -1,11 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
-import type { ModelSchema } from "@holdfast/sdk/protocol";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
+import { referenceSchema } from "../../packages/server/src/testing/reference-schema.ts";
+import { endProgram, firstLine, startProgram } from "../support/child-program.ts";
 import type { StoredRow } from "../support/log-tables.ts";
 import { good, type SendRequest } from "../support/requester.ts";
 
@@ -36,8 +34,6 @@ export interface Endpoint {
   stop(): Promise<void>;
 }
 
-const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
-
 /** `flags`: how Node runs the service, if not as `sourceProgram` says. */
 export async function startEndpoint(records: EndpointRecords, flags?: readonly string[]): Promise<Endpoint> {
   const signingKey = `whsec_${randomBytes(32).toString("base64")}`;
@@ -46,10 +42,8 @@ export async function startEndpoint(records: EndpointRecords, flags?: readonly s
 
   async function start(): Promise<void> {
     const program = flags ? { flags, file: records.program } : sourceProgram(records.program);
-    const env = { PATH: process.env.PATH ?? "", SIGNING_KEY: signingKey, ...records.env, PORT: String(port) };
-    child = spawn(process.execPath, [...program.flags, program.file], { env, stdio: ["ignore", "pipe", "inherit"] });
-    const [line] = (await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), "line")) as [string];
-    port = Number(line);
+    child = startProgram(program, [], { SIGNING_KEY: signingKey, ...records.env, PORT: String(port) });
+    port = Number(await firstLine(child));
   }
 
   await start();
@@ -59,14 +53,11 @@ export async function startEndpoint(records: EndpointRecords, flags?: readonly s
       const { id: source } = good(
         await request("POST", "/v1/datasources", { connection: "endpoint", endpoint, signingKey }),
       );
-      const { models } = JSON.parse(readFileSync(SCHEMA, "utf8")) as ModelSchema;
-      const elsewhere = Object.entries(models).map(([name, model]) => [name, { ...model, source }]);
+      const elsewhere = Object.entries(referenceSchema.models).map(([name, model]) => [name, { ...model, source }]);
       good(await request("POST", "/v1/schema", { models: Object.fromEntries(elsewhere) }));
     },
     async kill() {
-      const gone = once(child, "exit");
-      child.kill("SIGKILL");
-      await gone;
+      await endProgram(child);
       await start();
     },
     async differences(rows) {

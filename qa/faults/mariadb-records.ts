@@ -1,15 +1,13 @@
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { DatasourceHandlerOptions } from "@holdfast/sdk/datasource";
 import type { ModelSchema } from "@holdfast/sdk/protocol";
 import { openStore, type Tables } from "../../examples/mariadb-datasource/src/store.ts";
 import type { Kind } from "../../examples/mariadb-datasource/src/values.ts";
+import { referenceSchema } from "../../packages/server/src/testing/reference-schema.ts";
 import { missingMariadb, startMariadb } from "../support/mariadb.ts";
 import type { EndpointRecords, SourceRow } from "./endpoint.ts";
 
-const { models } = JSON.parse(
-  readFileSync(new URL("../../packages/server/reference-schema.json", import.meta.url), "utf8"),
-) as ModelSchema;
+const { models } = referenceSchema;
 
 /** In a MariaDB of their own, by the store of examples/mariadb-datasource. */
 export async function mariadbRecords(): Promise<EndpointRecords> {

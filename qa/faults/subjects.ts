@@ -27,11 +27,6 @@ function seeded<Args extends { readonly seed: number | undefined }>(args: Args, 
   return { ...args, seed, print };
 }
 
-async function ownPostgres() {
-  const postgres = await (await import("@holdfast/server")).startEmbeddedPostgres({ throwaway: true });
-  return { url: postgres.url, [Symbol.asyncDispose]: () => postgres.stop() };
-}
-
 export const subjects: Readonly<Record<string, Subject<Options>>> = {
   writes: subject({
     title: "servers and Postgres are killed while clients write",
@@ -170,9 +165,7 @@ files. Quiet and odd phases take turns. Another tenant's requests are measured i
       // Commands that are read from their sources would take most of the CPU.
       const removeBundles = await bundleForRun(programs);
       try {
-        await using postgres = await ownPostgres();
-        const run = { ...seeded(args, print), databaseUrl: postgres.url };
-        yield report(await runForeign({ ...run, phaseMs: seconds * 1_000, scale: LARGE }));
+        yield report(await runForeign({ ...seeded(args, print), phaseMs: seconds * 1_000, scale: LARGE }));
       } finally {
         removeBundles();
       }
@@ -212,8 +205,7 @@ the rules. If one violates them, the program exits with 1 and prints the smalles
     },
     async *run(args, print) {
       const [{ runFuzz }, { report }] = await Promise.all([import("../fuzz/run.ts"), import("../fuzz/report.ts")]);
-      await using postgres = await ownPostgres();
-      yield report(await runFuzz({ ...seeded(args, print), databaseUrl: postgres.url }));
+      yield report(await runFuzz(seeded(args, print)));
     },
   }),
 };

@@ -1,43 +1,11 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { sourceProgram } from "@holdfast/server/testing/source-program";
+import { type Ended, holdfast } from "../support/holdfast-command.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
-const CLI = `${ROOT}packages/server/src/holdfast.ts`;
 const MIB = 2 ** 20;
-
-export interface Ended {
-  readonly code: number | null;
-  readonly said: string;
-}
-
-/** Runs `holdfast` as an operator does. One that does not end by itself within `mostMs` is killed. */
-export async function holdfast(
-  words: readonly string[],
-  env: Readonly<Record<string, string>>,
-  { mostMs = 120_000 } = {},
-): Promise<Ended> {
-  const { flags, file } = sourceProgram(CLI);
-  const child = spawn(process.execPath, [...flags, file, ...words], {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: mostMs,
-    killSignal: "SIGKILL",
-  });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(0, 100_000);
-    });
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, said };
-}
 
 export interface FileReport {
   readonly tried: number;

@@ -2,11 +2,14 @@ import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { endedWell } from "../fuzz/server/server.ts";
+import { runSql } from "../../packages/server/src/testing/run-sql.ts";
+import { createServerLog, endFaults } from "../fuzz/server/server-log.ts";
+import { type FaultEnvironment, openFaultEnvironment, postgresOf } from "../support/fault-environment.ts";
 import { type Follower, follow } from "../support/follower.ts";
+import { holdfast } from "../support/holdfast-command.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
-import { type Environment, openEnvironment, runSql, tell } from "./environment.ts";
-import { type FileReport, holdfast, tryFiles } from "./odd-files.ts";
+import { ENV, type Environment, openEnvironment, tell } from "./environment.ts";
+import { type FileReport, tryFiles } from "./odd-files.ts";
 import type { NeighbourFindings } from "./programs/neighbour.ts";
 import type { ServiceCounts } from "./programs/owners-service.ts";
 import { type Phase, type SqlWriter, startSqlWriter } from "./sql-writer.ts";
@@ -18,7 +21,8 @@ export const SOURCES = ["tables", "answers", "files"] as const;
 type Source = (typeof SOURCES)[number];
 
 export interface RunOptions {
-  readonly databaseUrl: string;
+  /** Undefined: on a Postgres of its own. */
+  readonly databaseUrl?: string;
   readonly seed: number;
   /** How often a quiet phase and an odd one follow each other. */
   readonly rounds: number;
@@ -54,9 +58,16 @@ const PATIENCE_MS = 120_000;
 
 /** Phases in turn, in which a neighbour's requests are measured. At the end nothing may be left. */
 export async function runForeign(options: RunOptions): Promise<Findings> {
-  const { databaseUrl, seed, rounds, phaseMs, scale, print, only = SOURCES } = options;
+  const { seed, rounds, phaseMs, scale, print, only = SOURCES } = options;
   const begun = performance.now();
-  await using environment = await openEnvironment(databaseUrl, seed);
+  const log = createServerLog();
+  await using ground = await openFaultEnvironment({
+    name: "foreign",
+    // As on a small machine: what holds too much in memory ends the process.
+    servers: [{ node: ["--max-old-space-size=512"], env: ENV, onLog: log.onLog }],
+    postgres: postgresOf(options.databaseUrl, "throwaway"),
+  });
+  const environment = await openEnvironment(ground, seed);
   const { server, withTables, withSource, service, neighbour } = environment;
   const violations: string[] = [];
   let current: Phase = "rest";
@@ -117,14 +128,10 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
   for (const follower of followers) follower.close();
   print("commands with odd files");
   const chance = SeededRandom.of(seed, 0);
-  const files = only.includes("files") ? await tryAll(environment, options, chance).catch(asFault) : NO_FILES;
+  const files = only.includes("files") ? await tryAll(ground, environment, options, chance).catch(asFault) : NO_FILES;
   const measured = await tell<NeighbourFindings>(neighbour, {});
   const answered = await tell<ServiceCounts>(service, { isOdd: false });
-  const exit = server.exit;
-  const how = await server.stop();
-  if (exit !== undefined) violations.push(`the server ended by itself: ${exit}`);
-  else if (!endedWell(how)) violations.push(`told to stop, the server ended with ${how}`);
-  for (const bug of server.bugs.slice(0, 5)) violations.push(`the server's log: ${bug}`);
+  violations.push(...(await endFaults(server, log)));
   return {
     seed,
     violations: [
@@ -133,7 +140,7 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
       ...files.violations,
       ...measured.faults.map((fault) => `neighbour: ${fault}`),
     ],
-    exits: exit === undefined ? 0 : 1,
+    exits: server.exit === undefined ? 0 : 1,
     statements: writers.reduce((sum, one) => sum + one.statements, 0),
     refused: writers.reduce((sum, one) => sum + one.refused, 0),
     answers: sumOf(requests),
@@ -161,11 +168,11 @@ function sumOf(requests: readonly TenantRequests[]): Map<string, number> {
 }
 
 async function tryAll(
+  { databaseUrl, masterKey }: FaultEnvironment,
   { server, spare, ask }: Environment,
-  { databaseUrl, files }: RunOptions,
+  { files }: RunOptions,
   chance: SeededRandom,
 ): Promise<FileReport> {
-  const { url, masterKey } = server;
   const file = join(tmpdir(), `holdfast-odd-${server.pid}.dump`);
   const { code, said } = await holdfast(["dump", file, "--org", spare.organization], { DATABASE_URL: databaseUrl });
   if (code !== 0) return { tried: 0, violations: [`dump ended with ${code}: ${said}`] };
@@ -179,7 +186,7 @@ async function tryAll(
     const { version } = await ask(spare, "GET", "/v1/schema");
     return `${count} organizations and version ${version} of a schema`;
   };
-  const given = { databaseUrl, url, masterKey, secretKey: spare.token, chance, state, dump };
+  const given = { databaseUrl, url: server.url, masterKey, secretKey: spare.token, chance, state, dump };
   return await tryFiles({ ...given, ...(files !== undefined && { most: files }) });
 }
 

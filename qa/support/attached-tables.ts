@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { type Field, type FieldType, isFilledByServer, type Model, type ModelSchema } from "@holdfast/sdk/protocol";
 import type pg from "pg";
 import { createPool, type Database } from "../../packages/server/src/db/connection/pool.ts";
@@ -8,6 +7,7 @@ import { attachedSources } from "../../packages/server/src/flows/tables/record-s
 import { verifyTable } from "../../packages/server/src/flows/tables/verify-table.ts";
 import { archivedColumn } from "../../packages/server/src/rules/tables/archived-column.ts";
 import { columnOf } from "../../packages/server/src/rules/tables/column-of.ts";
+import { referenceSchema } from "../../packages/server/src/testing/reference-schema.ts";
 
 const TYPES: Readonly<Record<FieldType, string>> = {
   string: "text",
@@ -23,12 +23,9 @@ const TYPES: Readonly<Record<FieldType, string>> = {
 /** No model has a field of this column. */
 const GONE_SINCE = "gone_since";
 
-const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
-
 /** Attaches a table for each model of the reference schema, for the live tenant of an organization or of the only one. */
 export async function attachReference(databaseUrl: string, organization?: string): Promise<void> {
-  const schema = JSON.parse(readFileSync(SCHEMA, "utf8")) as ModelSchema;
-  await attachModels(databaseUrl, { organization, livemode: true }, schema);
+  await attachModels(databaseUrl, { organization, livemode: true }, referenceSchema);
 }
 
 /** A record as it is read, wherever its values are. */

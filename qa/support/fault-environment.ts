@@ -18,8 +18,11 @@ export interface EnvironmentPlan {
   readonly name: string;
   /** How each server is started. */
   readonly servers: readonly ServerPlan[];
-  /** "own": on a Postgres that can be killed. "embedded": on one that the only server starts itself. Else a database that is not ours to kill. */
-  readonly postgres: "own" | "embedded" | { readonly url: string };
+  /**
+   * "own": on a Postgres that can be killed. "throwaway": on a fast one, whose data a kill may lose. "embedded": on one that
+   * the only server starts itself. Else a database that is not ours to kill.
+   */
+  readonly postgres: "own" | "throwaway" | "embedded" | { readonly url: string };
   /** The rows of all reference models are in attached tables. */
   readonly attached?: boolean;
 }
@@ -36,6 +39,7 @@ export interface FaultEnvironment extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly servers: readonly KillableServer[];
   readonly adminToken: string;
+  readonly masterKey: string;
   /** A secret key of the tenant that servers of our own program begin with. */
   readonly key: string;
   /** Asks the servers in turn, with that key or as the operator. */
@@ -51,9 +55,11 @@ export interface FaultEnvironment extends AsyncDisposable {
 
 export type FaultKind = "server" | "stalled" | "postgres" | "backend" | "frozen" | "cut";
 
-/** The run's own Postgres, or none, if the run may not kill it. */
-export const postgresOf = (databaseUrl: string | undefined): EnvironmentPlan["postgres"] =>
-  databaseUrl === undefined ? "own" : { url: databaseUrl };
+/** A Postgres of the run's own, or this database, which the run may not kill. */
+export const postgresOf = (
+  databaseUrl: string | undefined,
+  own: "own" | "throwaway" = "own",
+): EnvironmentPlan["postgres"] => (databaseUrl === undefined ? own : { url: databaseUrl });
 
 export async function openFaultEnvironment(plan: EnvironmentPlan): Promise<FaultEnvironment> {
   const folder = mkdtempSync(join(tmpdir(), `holdfast-${plan.name}-`));
@@ -75,16 +81,22 @@ async function openIn(
   { servers: plans, postgres, attached }: EnvironmentPlan,
   closing: (work: () => unknown) => void,
 ): Promise<Omit<FaultEnvironment, "closing" | "close" | typeof Symbol.asyncDispose>> {
-  const own = postgres === "own" ? await startEmbeddedPostgres({ dataDir: folder }) : undefined;
+  const own =
+    postgres === "own"
+      ? await startEmbeddedPostgres({ dataDir: folder })
+      : postgres === "throwaway"
+        ? await startEmbeddedPostgres({ throwaway: true })
+        : undefined;
   if (own) closing(() => own.stop());
   const url = typeof postgres === "object" ? postgres.url : own?.url;
   const adminToken = `admin_${randomBytes(20).toString("hex")}`;
+  const masterKey = newMasterKey();
   const key = newSecretToken(true);
   const env = {
     ...(url !== undefined && { DATABASE_URL: url }),
     HOLDFAST_SECRET_KEY: key,
     HOLDFAST_ADMIN_TOKEN: adminToken,
-    HOLDFAST_MASTER_KEY: newMasterKey(),
+    HOLDFAST_MASTER_KEY: masterKey,
     HOLDFAST_LOG_LEVEL: "silent",
     ...(attached && { HOLDFAST_SCHEMA: "" }),
   };
@@ -99,7 +111,7 @@ async function openIn(
   const urls = () => servers.map(({ url }) => url);
   const gates: Gate[] = [];
   return {
-    ...{ folder, databaseUrl, servers, adminToken, key },
+    ...{ folder, databaseUrl, servers, adminToken, masterKey, key },
     request: createRequester(urls, key),
     operator: createRequester(urls, adminToken),
     async openGates() {

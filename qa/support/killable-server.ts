@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type SourceProgram, sourceProgram } from "@holdfast/server/testing/source-program";
@@ -15,6 +16,8 @@ export interface ServerPlan {
   readonly node?: readonly string[];
   /** Instead of the server's own program. */
   readonly main?: SourceProgram;
+  /** Gets each line of its log. */
+  onLog?(line: string): void;
 }
 
 /** The server's own program with its embedded Postgres, always on one address, to be killed and started again. */
@@ -22,8 +25,13 @@ export class KillableServer {
   readonly dataDir: string;
   readonly #plan: ServerPlan;
   url = "";
+  /** How it ended, if it did so by itself. */
+  exit: string | undefined;
   longestOutageMs = 0;
   #child: ChildProcess | undefined;
+  /** How its process ends: a code or a signal. */
+  #ended = Promise.resolve("");
+  #isEnding = false;
   #port = 0;
   #answeredAt = 0;
 
@@ -37,8 +45,9 @@ export class KillableServer {
   }
 
   async start(): Promise<void> {
-    const { flags, file } = this.#plan.main ?? sourceProgram(MAIN);
-    const child = spawn(process.execPath, [...flags, ...(this.#plan.node ?? []), file], {
+    const { main, node = [], env, onLog } = this.#plan;
+    const { flags, file } = main ?? sourceProgram(MAIN);
+    const child = spawn(process.execPath, [...flags, ...node, file], {
       cwd: ROOT,
       stdio: ["ignore", "pipe", "pipe"],
       env: {
@@ -48,13 +57,20 @@ export class KillableServer {
         PORT: String(this.#port),
         HOLDFAST_DATA_DIR: this.dataDir,
         HOLDFAST_SCHEMA: join(ROOT, "packages/server/reference-schema.json"),
-        ...this.#plan.env,
+        ...env,
       },
     });
     this.#child = child;
+    this.#isEnding = false;
+    // With its log read to the end. An embedded Postgres may keep it open for longer than the server lives.
+    this.#ended = once(child, onLog ? "close" : "exit").then(([code, signal]) => String(signal ?? `code ${code}`));
+    void this.#ended.then((how) => {
+      if (!this.#isEnding) this.exit = how;
+    });
     let said = "";
-    child.stderr.on("data", (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-2_000);
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      said = `${said}${line}\n`.slice(-2_000);
+      onLog?.(line);
     });
     let text = "";
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
@@ -68,11 +84,9 @@ export class KillableServer {
 
   /** kill -9 of the server alone: its Postgres has to notice by itself. */
   async end(): Promise<void> {
-    const child = this.#child as ChildProcess;
-    const gone = once(child, "exit");
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill("SIGKILL");
-    await gone;
+    this.#isEnding = true;
+    this.#child?.kill("SIGKILL");
+    await this.#ended;
   }
 
   /** A server does not start while its database is down, so it is restarted until it does. */
@@ -100,12 +114,11 @@ export class KillableServer {
     child.kill("SIGCONT");
   }
 
-  async stop(): Promise<void> {
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "exit");
-    child.kill("SIGTERM");
-    await gone;
+  /** Returns how it ended: a code or a signal. */
+  async stop(): Promise<string> {
+    this.#isEnding = true;
+    this.#child?.kill("SIGTERM");
+    return await this.#ended;
   }
 
   /** Records a response, and the time since the last one. */

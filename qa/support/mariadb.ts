@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { endProgram } from "./child-program.ts";
 import { freePort } from "./free-port.ts";
 
 /** A MariaDB of its own in a temporary folder, with the settings that it has by default. */
@@ -44,7 +44,7 @@ export async function startMariadb(): Promise<Mariadb> {
   process.once("exit", kill);
   const stop = async () => {
     process.off("exit", kill);
-    await end(child);
+    await endProgram(child, "SIGTERM");
     rmSync(folder, { recursive: true, force: true });
   };
   try {
@@ -68,11 +68,4 @@ async function answers(child: ChildProcess, socket: string): Promise<void> {
       await pause(100);
     }
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
 }

@@ -21,8 +21,14 @@ export interface RandomActs<Kind extends string> {
   readonly done: Readonly<Record<Kind, number>>;
   /** One at a time: this one, or any. */
   one(kind?: Kind): Promise<void>;
-  /** First these, all of them, then random ones until it is over. */
-  repeat(pace: Pace & { readonly first?: readonly Kind[] }): Promise<void>;
+  /** First these, all of them, then random ones until it is over. Without a pace there are none. `tell` says how far the run is. */
+  repeat(
+    pace: Omit<Pace, "everyMs"> & {
+      readonly everyMs?: number | undefined;
+      readonly first?: readonly Kind[] | undefined;
+      tell?(): void;
+    },
+  ): Promise<void>;
   sum(): number;
   lines(): readonly Line[];
 }
@@ -40,16 +46,22 @@ export function createRandomActs<Kind extends string>(
   return {
     done,
     one,
-    repeat: ({ first = [], ...pace }) => repeat({ ...pace, least: first.length }, (n) => one(first[n])),
+    async repeat({ everyMs = Number.POSITIVE_INFINITY, first = [], isOver, tell = () => {} }) {
+      await Promise.all([
+        repeat({ everyMs, isOver, least: first.length }, (n) => one(first[n])),
+        repeat({ everyMs: PROGRESS_MS, isOver }, tell),
+      ]);
+    },
     sum: () => kinds.reduce((sum, kind) => sum + done[kind], 0),
     lines: () => kinds.map((kind) => [acts[kind].says, done[kind]]),
   };
 }
 
 const POLL_MS = 50;
+const PROGRESS_MS = 5_000;
 
 /** Does the work every so often until it is over, and at least `least` times. */
-export async function repeat(
+async function repeat(
   { everyMs, isOver, least = 0 }: Pace & { readonly least?: number },
   work: (n: number) => unknown,
 ): Promise<void> {

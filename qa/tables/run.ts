@@ -1,11 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { dirname, join } from "node:path";
-import { type SourceProgram, sourceProgram } from "@holdfast/server/testing/source-program";
-import pg from "pg";
+import type { SourceProgram } from "@holdfast/server/testing/source-program";
+import { runSql } from "../../packages/server/src/testing/run-sql.ts";
 import { openFaultEnvironment, postgresOf } from "../support/fault-environment.ts";
 import { type Follower, follow } from "../support/follower.ts";
-import { createRandomActs, type RandomActs, repeat } from "../support/random-acts.ts";
+import { mustWork } from "../support/holdfast-command.ts";
+import { createRandomActs, type RandomActs } from "../support/random-acts.ts";
 import { createRequester } from "../support/requester.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import type { Totals } from "../support/writers.ts";
@@ -42,8 +41,6 @@ export interface Findings {
   readonly nemesis: RandomActs<Fault>;
 }
 
-const PROGRESS_MS = 5_000;
-
 /**
  *   clients ──HTTP──► two servers ──► Postgres ◄── writers in plain SQL
  *                        ▲ kill -9      ▲ kill -9
@@ -58,7 +55,9 @@ export async function runTables(options: RunOptions): Promise<Findings> {
     ...{ name: "tables", servers: [plan, plan], postgres: postgresOf(options.databaseUrl) },
   });
   const { databaseUrl, servers, key } = environment;
-  await attach(databaseUrl, main);
+  await runSql(databaseUrl, TABLES_SQL);
+  const program = main && { ...main, file: join(dirname(main.file), "holdfast.ts") };
+  await mustWork(["tables", "attach", ...ATTACHED, "--yes"], databaseUrl, program && { program });
   const told: ToldPaper[] = [];
   const followers = servers.map(({ url }, i) =>
     follow(url, key, (entry) => {
@@ -73,19 +72,15 @@ export async function runTables(options: RunOptions): Promise<Findings> {
   const { server, stalled, postgres, backend, frozen } = environment.faults(chance);
   const nemesis = createRandomActs<Fault>({ server, stalled, postgres, backend, frozen }, chance);
   const end = performance.now() + options.seconds * 1_000;
-  const isOver = () => performance.now() >= end;
-  await Promise.all([
-    nemesis.repeat({
-      first: faultEveryMs === undefined ? [] : FAULTS,
-      everyMs: faultEveryMs ?? Number.POSITIVE_INFINITY,
-      isOver,
-    }),
-    repeat({ everyMs: PROGRESS_MS, isOver }, () =>
+  await nemesis.repeat({
+    first: faultEveryMs === undefined ? [] : FAULTS,
+    everyMs: faultEveryMs,
+    isOver: () => performance.now() >= end,
+    tell: () =>
       print(
         `${nemesis.sum()} faults, ${api.totals().acknowledged} commits acknowledged, ${sql.calls().length} transactions in SQL`,
       ),
-    ),
-  ]);
+  });
   print("no more faults: every open question is asked until it is answered");
   await Promise.all([api.finish(), sql.finish()]);
   const evidence = { ...(await readEvidence(databaseUrl)), commits: api.calls(), transactions: sql.calls() };
@@ -101,30 +96,4 @@ export async function runTables(options: RunOptions): Promise<Findings> {
   told.push(...(await readUnreadable(evidence.log, environment.request)));
   const verdict = check({ ...evidence, followers, told, lists });
   return { ...{ seed, verdict, nemesis }, totals: api.totals(), seconds: (performance.now() - begun) / 1_000 };
-}
-
-/** As an operator does it, before the writers begin. */
-async function attach(databaseUrl: string, main: SourceProgram | undefined): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await client.query(TABLES_SQL);
-    await holdfast(["tables", "attach", ...ATTACHED, "--yes"], databaseUrl, main);
-  } finally {
-    await client.end();
-  }
-}
-
-const CLI = new URL("../../packages/server/src/holdfast.ts", import.meta.url).pathname;
-
-async function holdfast(words: readonly string[], databaseUrl: string, main: SourceProgram | undefined): Promise<void> {
-  const { flags, file } = main ? { ...main, file: join(dirname(main.file), "holdfast.ts") } : sourceProgram(CLI);
-  const env = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", DATABASE_URL: databaseUrl };
-  const child = spawn(process.execPath, [...flags, file, ...words], { env, stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`holdfast ${words.join(" ")} ended with ${code}: ${said}`);
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import type { WebhookOptions } from "@holdfast/server";
+import { referenceSchema } from "../../../packages/server/src/testing/reference-schema.ts";
 import { attachReference } from "../../support/attached-tables.ts";
 import { type FaultEnvironment, openFaultEnvironment, postgresOf } from "../../support/fault-environment.ts";
 import { createRequester, good, readLog, type SendRequest } from "../../support/requester.ts";
@@ -12,8 +12,6 @@ import { type Senders, senderPlan, sendersOf } from "../servers/senders.ts";
 import { evidenceOf } from "./collect.ts";
 import { fill } from "./fill.ts";
 import { createOwner, type Owned, type Owner } from "./owner.ts";
-
-const SCHEMA = new URL("../../../packages/server/reference-schema.json", import.meta.url);
 
 /** Shortened times: a day takes seconds. */
 export const SHORT: Omit<WebhookOptions, "allowPrivate"> = {
@@ -177,6 +175,6 @@ async function newKey({ operator, databaseUrl }: FaultEnvironment, attached = fa
   const { id } = good(await operator("POST", "/v1/organizations", { name: "deliveries" }));
   const { token } = good(await operator("POST", "/v1/secret_keys", { organization: id, livemode: true }));
   if (attached) await attachReference(databaseUrl, String(id));
-  else good(await operator("POST", "/v1/schema", JSON.parse(readFileSync(SCHEMA, "utf8")) as object, String(token)));
+  else good(await operator("POST", "/v1/schema", referenceSchema, String(token)));
   return String(token);
 }

@@ -1,15 +1,13 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { fromSources } from "@holdfast/server/testing/source-program";
+import { endProgram, programAt, startProgram } from "../../support/child-program.ts";
 import type { Trouble } from "../judge/evidence.ts";
 import type { Behaviour, Mood } from "./behaviour.ts";
 import type { Order, ReceiverPlan, Report } from "./receiver-process.ts";
 import { monotonic } from "./recording.ts";
 
-const PROGRAM = fileURLToPath(new URL("./receiver-process.ts", import.meta.url));
 /** The longest delay before its end is noticed. */
 const NOTICED_MS = 300;
 const RETRY_MS = 20;
@@ -63,11 +61,7 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
     const generation = ends.length;
     const file = join(folder, `receiver-${generation}.plan.json`);
     writeFileSync(file, JSON.stringify({ folder, generation, port, seed, deathsEveryMs } satisfies ReceiverPlan));
-    const next = fork(PROGRAM, [file], {
-      execArgv: [...fromSources(PROGRAM).flags],
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-      env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
-    });
+    const next = startProgram(programAt(new URL("./receiver-process.ts", import.meta.url)), [file]);
     child = next;
     let listens = false;
     return new Promise((resolve, reject) => {
@@ -153,18 +147,13 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
     },
     async kill() {
       await back;
-      const exited = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGKILL");
-      await exited;
+      await endProgram(child);
       await back;
     },
     async close() {
       closed = true;
       await back.catch(() => {});
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGKILL");
-      await exited;
+      await endProgram(child);
     },
   };
 }

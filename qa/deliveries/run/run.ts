@@ -1,5 +1,5 @@
 import { differingModels } from "../../support/attached-tables.ts";
-import { createRandomActs, type RandomActs, repeat } from "../../support/random-acts.ts";
+import { createRandomActs, type RandomActs } from "../../support/random-acts.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { type Options, openTestEnvironment, type TestEnvironment } from "../environment/test-environment.ts";
 import type { Evidence } from "../judge/evidence.ts";
@@ -39,7 +39,6 @@ export interface Findings {
 }
 
 const CALM_MS = 180_000;
-const PROGRESS_MS = 5_000;
 
 /** Writers write, the receiver misbehaves, processes are killed and the owner changes endpoints. Then the faults end, and everything is judged. */
 export async function runDeliveries(options: RunOptions): Promise<Findings> {
@@ -57,16 +56,15 @@ export async function runDeliveries(options: RunOptions): Promise<Findings> {
   const writers = startWriters(environment, options.writers, seed);
   const until = performance.now() + options.forMs;
   const isOver = () => performance.now() >= until;
-  const { faults = [], changes = [], faultEveryMs, meddleEveryMs } = options;
+  const tell = () => {
+    const left = Math.round((until - performance.now()) / 1_000);
+    print(
+      `${writers.operations} operations, ${environment.records.notes.size} requests, ${nemesis.sum()} faults, ${left} s left`,
+    );
+  };
   await Promise.all([
-    nemesis.repeat({ first: faults, everyMs: faultEveryMs, isOver }),
-    ownerChanges.repeat({ first: changes, everyMs: meddleEveryMs, isOver }),
-    repeat({ everyMs: PROGRESS_MS, isOver }, () => {
-      const left = Math.round((until - performance.now()) / 1_000);
-      print(
-        `${writers.operations} operations, ${environment.records.notes.size} requests, ${nemesis.sum()} faults, ${left} s left`,
-      );
-    }),
+    nemesis.repeat({ first: options.faults, everyMs: options.faultEveryMs, isOver, tell }),
+    ownerChanges.repeat({ first: options.changes, everyMs: options.meddleEveryMs, isOver }),
   ]);
   await writers.stop();
   const calm = performance.now();
