@@ -17,21 +17,22 @@ export const VIOLATIONS = {
 export type ViolationKind = keyof typeof VIOLATIONS;
 
 /** How often each check applied. A checker with nothing to check finds nothing. */
-export interface Coverage {
-  claims: number;
-  granted: number;
+const coverageOf = (leases: readonly Lease[]) => ({
+  claims: leases.length,
+  granted: leases.filter(({ grantedBy }) => grantedBy !== undefined).length,
   /** Pairs of claims that exclude each other, on the same record. */
-  pairs: number;
+  pairs: 0,
   /** Pairs whose earlier claim waited when the later one was granted, or before. */
-  waiters: number;
-  writes: number;
+  waiters: 0,
+  writes: 0,
   /** Writes while a participant held the record. */
-  underClaim: number;
+  underClaim: 0,
   /** Writes that named a claim which was over for certain. */
-  lapsed: number;
+  lapsed: 0,
   /** Writes of holders while they held for certain. */
-  byHolders: number;
-}
+  byHolders: 0,
+});
+export type Coverage = ReturnType<typeof coverageOf>;
 
 export interface Verdict {
   readonly violations: readonly Violation<ViolationKind>[];
@@ -48,16 +49,7 @@ const ALIVE_MS = 28_000;
 export function check(history: History): Verdict {
   const leases = leasesOf(history);
   const violations: Violation<ViolationKind>[] = [];
-  const coverage: Coverage = {
-    claims: leases.length,
-    granted: leases.filter(({ grantedBy }) => grantedBy !== undefined).length,
-    pairs: 0,
-    waiters: 0,
-    writes: 0,
-    underClaim: 0,
-    lapsed: 0,
-    byHolders: 0,
-  };
+  const coverage = coverageOf(leases);
   const report = (kind: ViolationKind, message: string) => void violations.push({ kind, message });
   const context: Context = {
     report,

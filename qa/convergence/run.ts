@@ -16,7 +16,7 @@ import { createRequester, good, readLog, type SendRequest } from "../support/req
 import { SeededRandom } from "../support/seeded-random.ts";
 import { BadLine } from "./bad-connection.ts";
 
-export const schema = defineSchema({
+const schema = defineSchema({
   models: {
     slide: {
       fields: {
@@ -34,28 +34,9 @@ type Schema = typeof schema;
 const HASTE = 40;
 const SHARED = ["shared-0", "shared-1", "shared-2"];
 
-export interface TestEnvironment extends Pick<FaultEnvironment, "close">, AsyncDisposable {
-  readonly url: string;
-  /** A tenant of its own for each run. */
-  newToken(): Promise<string>;
-}
-
-/** Without a database, it has a Postgres of its own. */
-export async function startTestEnvironment(databaseUrl?: string): Promise<TestEnvironment> {
-  const postgres = postgresOf(databaseUrl);
-  const { servers, operator, close } = await openFaultEnvironment({ name: "converge", servers: [{}], postgres });
-  let made = 0;
-  return {
-    url: String(servers[0]?.url),
-    ...{ close, [Symbol.asyncDispose]: close },
-    async newToken() {
-      const { id } = good(await operator("POST", "/v1/organizations", { name: `tenant ${++made}` }));
-      const key = good(await operator("POST", "/v1/secret_keys", { organization: id, livemode: true }));
-      good(await operator("POST", "/v1/schema", schema, String(key.token)));
-      return String(key.token);
-    },
-  };
-}
+/** Without a database, it has a Postgres of its own. Each run has a tenant of its own. */
+export const openEnvironment = (databaseUrl?: string): Promise<FaultEnvironment> =>
+  openFaultEnvironment({ name: "converge", servers: [{}], postgres: postgresOf(databaseUrl) });
 
 /** One run for each seed, one after the other. A run that fails is a violation. */
 export async function convergeMany(
@@ -63,7 +44,7 @@ export async function convergeMany(
   steps: number,
   print: (line: string) => void,
 ): Promise<Found> {
-  await using environment = await startTestEnvironment();
+  await using environment = await openEnvironment();
   print(`${seeds.length} runs of ${steps} steps …`);
   const violations: string[] = [];
   const ended: Ended[] = [];
@@ -97,9 +78,14 @@ export interface Ended {
 }
 
 /** One run: devices that write at random over bad lines and die now and then; then peace; then everything is compared. */
-export async function convergeFrom({ url, newToken }: TestEnvironment, seed: number, steps = 120): Promise<Ended> {
+export async function convergeFrom(
+  { servers, newTenant }: FaultEnvironment,
+  seed: number,
+  steps = 120,
+): Promise<Ended> {
   const chance = new SeededRandom(seed);
-  const token = await newToken();
+  const url = String(servers[0]?.url);
+  const { key: token } = await newTenant(schema);
   const request = createRequester(() => [url], token);
   const devices = [0, 1, 2].map((n) => new Device(`d${n}`, url, token, chance));
   await Promise.all(devices.map((device) => device.start()));

@@ -1,14 +1,15 @@
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { convergeFrom, type Ended, startTestEnvironment, type TestEnvironment } from "./run.ts";
+import type { FaultEnvironment } from "../support/fault-environment.ts";
+import { convergeFrom, type Ended, openEnvironment } from "./run.ts";
 
 /** One environment for the runs of a file. What they had is looked at in a test of its own, behind them. */
 export async function sharedEnvironment() {
   const database = await freshDatabase();
-  let environment: TestEnvironment;
+  let environment: FaultEnvironment;
   const totals: Ended[] = [];
   beforeAll(async () => {
-    environment = await startTestEnvironment(database.url);
+    environment = await openEnvironment(database.url);
   });
   afterAll(() => environment.close());
   return {

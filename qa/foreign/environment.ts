@@ -44,7 +44,7 @@ export interface Environment {
 
 /** The run's server, and all that is around it. */
 export async function openEnvironment(
-  { servers, databaseUrl, adminToken, closing }: FaultEnvironment,
+  { servers, databaseUrl, newTenant, closing }: FaultEnvironment,
   seed: number,
 ): Promise<Environment> {
   const [server] = servers as readonly [KillableServer];
@@ -63,19 +63,16 @@ export async function openEnvironment(
       throw new Error(`${method} ${path} was answered with ${response.status} ${answer.code}: ${answer.message}`);
     return answer;
   };
-  const operator: Tenant = { name: "operator", url: server.url, token: adminToken };
-  const tenantOf = async (name: string) => {
-    const organization = String((await ask(operator, "POST", "/v1/organizations", { name })).id);
-    const { token } = await ask(operator, "POST", "/v1/secret_keys", { organization, livemode: true });
-    return { name, url: server.url, token: String(token), organization };
+  const tenantOf = async (name: string, schema?: object) => {
+    const { key: token, organization } = await newTenant(schema);
+    return { name, url: server.url, token, organization };
   };
-
   const [tables, own, source, spare, other] = [
     await tenantOf("tables"),
     await tenantOf("own database"),
     await tenantOf("source"),
-    await tenantOf("spare"),
-    await tenantOf("neighbour"),
+    await tenantOf("spare", referenceSchema),
+    await tenantOf("neighbour", referenceSchema),
   ] as const;
   await ask(own, "POST", "/v1/datasources", { connection: "direct", connectionString: `${ownUrl}?sslmode=disable` });
   const withTables = [
@@ -86,7 +83,6 @@ export async function openEnvironment(
     await runSql(one.databaseUrl, TABLES_SQL);
     await mustWork(["tables", "attach", "public.papers", "--org", one.organization, "--yes"], one.databaseUrl);
   }
-  for (const one of [spare, other]) await ask(one, "POST", "/v1/schema", referenceSchema);
 
   const signingKey = `whsec_${randomBytes(32).toString("base64")}`;
   const service = startProgram(programAt(new URL("./programs/owners-service.ts", import.meta.url)), [

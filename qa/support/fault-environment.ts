@@ -10,7 +10,7 @@ import { KillableServer, type ServerPlan } from "./killable-server.ts";
 import { embeddedUrl } from "./log-tables.ts";
 import { killBackend, killPostgres, stallPostgres } from "./postgres-process.ts";
 import type { Act } from "./random-acts.ts";
-import { createRequester, type SendRequest } from "./requester.ts";
+import { createRequester, good, type SendRequest } from "./requester.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 export interface EnvironmentPlan {
@@ -45,6 +45,8 @@ export interface FaultEnvironment extends AsyncDisposable {
   /** Asks the servers in turn, with that key or as the operator. */
   readonly request: SendRequest;
   readonly operator: SendRequest;
+  /** Another tenant with a key of its own, and with these models if they are given. */
+  newTenant(schema?: object): Promise<{ readonly organization: string; readonly key: string }>;
   /** A proxy before each server, whose connections the fault `cut` cuts. */
   openGates(): Promise<readonly Gate[]>;
   faults(chance: SeededRandom): Readonly<Record<FaultKind, Act>>;
@@ -110,10 +112,16 @@ async function openIn(
   if (attached) await attachReference(databaseUrl);
   const urls = () => servers.map(({ url }) => url);
   const gates: Gate[] = [];
+  const operator = createRequester(urls, adminToken);
   return {
-    ...{ folder, databaseUrl, servers, adminToken, masterKey, key },
+    ...{ folder, databaseUrl, servers, adminToken, masterKey, key, operator },
     request: createRequester(urls, key),
-    operator: createRequester(urls, adminToken),
+    async newTenant(schema) {
+      const { id: organization } = good(await operator("POST", "/v1/organizations", { name: "another" }));
+      const { token } = good(await operator("POST", "/v1/secret_keys", { organization, livemode: true }));
+      if (schema) good(await operator("POST", "/v1/schema", schema, String(token)));
+      return { organization: String(organization), key: String(token) };
+    },
     async openGates() {
       for (const { url } of servers) gates.push(await openGate(url));
       closing(() => gates.map((gate) => gate.close()));

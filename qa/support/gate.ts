@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 /** A TCP proxy between claimants and a server, which can cut all connections at once. */
 export interface Gate {
   readonly url: string;
-  cut(): number;
+  cut(): void;
   close(): void;
 }
 
@@ -29,9 +29,7 @@ export async function openGate(target: string): Promise<Gate> {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const cut = () => {
-    const count = sockets.size / 2;
     for (const socket of sockets) socket.resetAndDestroy();
-    return count;
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -7,7 +7,6 @@ import pg from "pg";
 export interface MovableClock {
   /** Sets the clock's offset from the true time. */
   move(offsetMs: number): Promise<void>;
-  now(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -26,12 +25,6 @@ export async function movableClock(databaseUrl: string): Promise<MovableClock> {
   await client.query(`alter database ${name} set search_path = moved, pg_catalog, public`);
   return {
     move: async (offsetMs) => void (await client.query("update moved.clock set ms = $1", [offsetMs])),
-    now: async () => {
-      const { rows } = await client.query<{ ms: number }>(
-        "select (extract(epoch from moved.clock_timestamp()) * 1000)::float8 as ms",
-      );
-      return rows[0]?.ms ?? Number.NaN;
-    },
     close: () => client.end(),
   };
 }

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { LogEntry } from "@holdfast/sdk/protocol";
 import type { WebhookOptions } from "@holdfast/server";
 import { referenceSchema } from "../../../packages/server/src/testing/reference-schema.ts";
 import { attachReference } from "../../support/attached-tables.ts";
@@ -35,8 +34,6 @@ export interface Options {
   readonly sources?: string | undefined;
   /** The rows of all models are in attached tables. */
   readonly attached?: boolean;
-  /** How late an attempt may be on this machine. */
-  readonly lateMs?: number;
 }
 
 /**
@@ -54,18 +51,16 @@ export interface TestEnvironment extends AsyncDisposable {
   readonly times: Omit<WebhookOptions, "allowPrivate">;
   register(hook: string, models?: readonly string[], from?: number): Promise<Owned>;
   commit(operations: readonly object[]): Promise<void>;
-  /** Creates `count` slides, a hundred per commit. Returns the last position. */
-  fill(count: number, prefix?: string): Promise<number>;
+  /** Creates `count` slides, a hundred per commit. */
+  fill(count: number, prefix: string): Promise<void>;
   /** Resolves when enabled endpoints have no pending events; false: on a timeout. */
   settle(patienceMs?: number): Promise<boolean>;
   /** Resolves when the condition holds; false: on a timeout. */
   until(isSo: () => boolean | Promise<boolean>, patienceMs?: number): Promise<boolean>;
-  /** Waits. */
-  pass(ms: number): Promise<void>;
   /** The pushed models. */
   schema(): Promise<Readonly<Record<string, object>>>;
-  /** All evidence for the judge. `earlier`: the log as read before a schema push. */
-  evidence(earlier?: readonly (readonly LogEntry[])[]): Promise<Evidence>;
+  /** All evidence for the judge. */
+  evidence(): Promise<Evidence>;
 }
 
 const RELOAD_MS = 250;
@@ -73,7 +68,7 @@ const POLL_MS = 50;
 const PATIENCE_MS = 60_000;
 
 export async function openTestEnvironment(options: Options): Promise<TestEnvironment> {
-  const { servers: count = 1, sources, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
+  const { servers: count = 1, sources } = options;
   const times = { ...SHORT, ...options.times };
   const plan = senderPlan({ sources, webhooks: { ...times, allowPrivate: true } });
   const environment = await openFaultEnvironment({
@@ -81,57 +76,42 @@ export async function openTestEnvironment(options: Options): Promise<TestEnviron
     servers: Array.from({ length: count }, () => plan),
     postgres: postgresOf(options.databaseUrl),
   });
-  const { folder, databaseUrl, closing, close } = environment;
   try {
-    let started: Senders | undefined;
-    const onKilled = (at: number) => void started?.wereKilled(at);
-    const receiver = await startReceiver({ folder, seed, deathsEveryMs, onKilled });
-    closing(() => receiver.close());
-    const senders = await sendersOf(environment, (pids) => receiver.senders(pids));
-    started = senders;
-    closing(() => senders.rest());
-    const records = openRecords(folder);
-    const request = createRequester(senders.urls, await newKey(environment, options.attached));
-    const owner = createOwner(request);
-    const secretsOf = (hook: string) => {
-      const endpoint = owner.owned.find((one) => one.hook === hook);
-      return endpoint?.rolling ? undefined : endpoint?.secrets;
-    };
-    const reload = () => {
-      records.read();
-      records.verify(secretsOf);
-    };
-    const reloading = setInterval(reload, RELOAD_MS);
-    closing(() => clearInterval(reloading));
-    return environmentOf({
-      databaseUrl,
-      request,
-      owner,
-      receiver,
-      senders,
-      records,
-      times,
-      lateMs,
-      reload,
-      [Symbol.asyncDispose]: close,
-    });
+    return { ...(await openIn(environment, options, times)), [Symbol.asyncDispose]: environment.close };
   } catch (error) {
-    await close();
+    await environment.close();
     throw error;
   }
 }
 
-interface Parts
-  extends Pick<
-    TestEnvironment,
-    "databaseUrl" | "request" | "owner" | "receiver" | "senders" | "records" | "times" | typeof Symbol.asyncDispose
-  > {
-  readonly lateMs: number;
-  reload(): void;
-}
-
-function environmentOf(parts: Parts): TestEnvironment {
-  const { request, owner, receiver, reload } = parts;
+async function openIn(
+  environment: FaultEnvironment,
+  { seed, attached, deathsEveryMs = 0 }: Options,
+  times: TestEnvironment["times"],
+): Promise<Omit<TestEnvironment, typeof Symbol.asyncDispose>> {
+  const { folder, databaseUrl, closing } = environment;
+  let started: Senders | undefined;
+  const onKilled = (at: number) => void started?.wereKilled(at);
+  const receiver = await startReceiver({ folder, seed, deathsEveryMs, onKilled });
+  closing(() => receiver.close());
+  const senders = await sendersOf(environment, (pids) => receiver.senders(pids));
+  started = senders;
+  closing(() => senders.rest());
+  const records = openRecords(folder);
+  const { organization, key } = await environment.newTenant(attached ? undefined : referenceSchema);
+  if (attached) await attachReference(databaseUrl, organization);
+  const request = createRequester(senders.urls, key);
+  const owner = createOwner(request);
+  const secretsOf = (hook: string) => {
+    const endpoint = owner.owned.find((one) => one.hook === hook);
+    return endpoint?.rolling ? undefined : endpoint?.secrets;
+  };
+  const reload = () => {
+    records.read();
+    records.verify(secretsOf);
+  };
+  const reloading = setInterval(reload, RELOAD_MS);
+  closing(() => clearInterval(reloading));
   let committed = 0;
 
   async function until(isSo: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<boolean> {
@@ -144,37 +124,25 @@ function environmentOf(parts: Parts): TestEnvironment {
     }
   }
 
-  async function commit(operations: readonly object[]): Promise<void> {
-    good(await request("POST", "/v1/commits", { clientTxId: `commit-${++committed}`, operations }));
-  }
-
+  const parts = { databaseUrl, request, owner, receiver, senders, records, times };
   return {
     ...parts,
     register: (hook, models, from) => owner.register(hook, receiver.addressOf(hook), models, from),
-    commit,
-    fill: (count, prefix = "filled") => fill(request, count, prefix),
+    commit: async (operations) =>
+      void good(await request("POST", "/v1/commits", { clientTxId: `commit-${++committed}`, operations })),
+    fill: (count, prefix) => fill(request, count, prefix),
     settle: (patienceMs) =>
       until(
         async () => (await owner.list()).every(({ status, lag }) => status === "disabled" || lag === 0),
         patienceMs,
       ),
     until,
-    pass: (ms) => pause(ms),
     schema: async () => good(await request("GET", "/v1/schema")).models as Readonly<Record<string, object>>,
-    async evidence(earlier = []) {
+    async evidence() {
       const views = await owner.list();
       const log = await readLog(request);
       reload();
-      return evidenceOf({ ...parts, views, log, earlier });
+      return evidenceOf({ ...parts, views, log });
     },
   };
-}
-
-/** Creates an organization with the reference models, and returns its key. */
-async function newKey({ operator, databaseUrl }: FaultEnvironment, attached = false): Promise<string> {
-  const { id } = good(await operator("POST", "/v1/organizations", { name: "deliveries" }));
-  const { token } = good(await operator("POST", "/v1/secret_keys", { organization: id, livemode: true }));
-  if (attached) await attachReference(databaseUrl, String(id));
-  else good(await operator("POST", "/v1/schema", referenceSchema, String(token)));
-  return String(token);
 }

@@ -43,7 +43,7 @@ function readEvents(request: Received, { endpoint, tenant, report }: Case): read
   const range = named && judgeRange(events, named);
   if (range !== undefined) report(range.startsWith("goes") ? "name" : "order", `${name} ${range}`);
   for (const event of events) {
-    const wrong = judgeEvent(event, tenant.entriesAt(event.syncId));
+    const wrong = judgeEvent(event, tenant.entryAt(event.syncId));
     if (wrong !== undefined) report("content", `${name}: ${wrong}`);
   }
   return events.map(({ syncId }) => syncId);

@@ -7,8 +7,6 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 export interface Evidence {
   /** The log, read from its beginning after the run. */
   readonly log: readonly LogEntry[];
-  /** Earlier reads of the log, if a schema push has changed how entries are shown. */
-  readonly earlier?: readonly (readonly LogEntry[])[];
   readonly endpoints: readonly Endpoint[];
   /** Of all endpoints. */
   readonly requests: readonly Received[];

@@ -277,13 +277,6 @@ describe("valid histories", () => {
       { actions: [{ what: "roll", asked: 1_000, answered: 1_500, lost: true }, act("roll", 69_000)] },
     ],
     ["one that is signed while the secret is rolled", [sent(100, 1, 10)], { actions: [act("roll", 98)] }],
-    [
-      "in other words after a push",
-      [sent(100, 1, 10)],
-      {
-        rest: { log: log.slice(0, 10).map((entry) => ({ ...entry, data: { args: 1 } })), earlier: [log.slice(0, 10)] },
-      },
-    ],
   ])("%s", (_, requests, parts) => {
     expect(judgeDeliveries(evidence(requests, parts)).violations).toEqual([]);
   });

@@ -42,15 +42,12 @@ export const FULL = 100;
 export interface Tenant {
   readonly evidence: Evidence;
   positions(models: readonly string[]): Positions;
-  /** The entries that the log has shown at a position. */
-  entriesAt(syncId: number): readonly LogEntry[];
+  entryAt(syncId: number): LogEntry | undefined;
 }
 
 export function tenantOf(evidence: Evidence): Tenant {
-  const byId = new Map<number, LogEntry[]>();
-  for (const log of [evidence.log, ...(evidence.earlier ?? [])])
-    for (const entry of log) byId.set(entry.syncId, [...(byId.get(entry.syncId) ?? []), entry]);
-  return { evidence, positions: positionsOf(evidence.log), entriesAt: (syncId) => byId.get(syncId) ?? [] };
+  const byId = new Map(evidence.log.map((entry) => [entry.syncId, entry]));
+  return { evidence, positions: positionsOf(evidence.log), entryAt: (syncId) => byId.get(syncId) };
 }
 
 export const initialState = ({ cursor, made }: Endpoint): PossibleState => ({

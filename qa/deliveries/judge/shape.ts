@@ -44,12 +44,11 @@ export function judgeRange(events: readonly WebhookEvent[], { from, to }: Named)
   return undefined;
 }
 
-/** Compares an event with the versions of its log entry. Returns the difference. */
-export function judgeEvent(event: WebhookEvent, versions: readonly LogEntry[]): string | undefined {
-  if (versions.length === 0) return `${event.syncId} is not in the log`;
-  const found = JSON.stringify(inOrder(event));
-  const wanted = versions.map((entry) => JSON.stringify(eventOf(entry)));
-  return wanted.includes(found) ? undefined : `${event.syncId} says ${shorten(found)}, the log ${shorten(wanted[0])}`;
+/** Compares an event with its log entry. Returns the difference. */
+export function judgeEvent(event: WebhookEvent, entry: LogEntry | undefined): string | undefined {
+  if (!entry) return `${event.syncId} is not in the log`;
+  const [found, wanted] = [JSON.stringify(inOrder(event)), JSON.stringify(eventOf(entry))];
+  return found === wanted ? undefined : `${event.syncId} says ${shorten(found)}, the log ${shorten(wanted)}`;
 }
 
 /** The keys of an event may be in any order; the order of a row's keys must match. */
@@ -73,4 +72,4 @@ const eventOf = ({ model, verb, id, data, syncId, createdAt }: LogEntry): Webhoo
   createdAt,
 });
 
-const shorten = (text = "") => (text.length > 300 ? `${text.slice(0, 300)} …` : text);
+const shorten = (text: string) => (text.length > 300 ? `${text.slice(0, 300)} …` : text);

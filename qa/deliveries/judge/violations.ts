@@ -23,54 +23,35 @@ export type ViolationKind = keyof typeof VIOLATIONS;
 export type ReportViolation = (kind: ViolationKind, message: string) => void;
 
 /** How often each check applied. A judge with nothing to check finds nothing. */
-export interface Coverage {
-  requests: number;
-  tests: number;
-  /** The events of accepted requests. */
-  accepted: number;
-  events: number;
-  /** Accepted requests with events that had been accepted before. */
-  repeats: number;
-  /** Requests that failed, or whose outcome is unknown. */
-  failed: number;
-  /** Requests with a smaller range than the one before, from the same position. */
-  shrunk: number;
-  /** Positions at which all attempts were used up. */
-  exhausted: number;
-  /** Waits that were compared with the schedule's lower and upper bounds. */
-  waits: number;
-  waitsAbove: number;
-  /** Requests that followed another one to the same endpoint. */
-  neighbours: number;
-  /** Overlaps with a request of a suspended sender, which cannot be recalled. */
-  excusedOverlaps: number;
-  signatures: number;
-  /** Made with two secrets. */
-  doubleSignatures: number;
-  /** Made after an older secret had expired. */
-  afterRotation: number;
-  /** Positions within and before ranges that were not subscribed to. */
-  unsubscribed: number;
-  /** Names that arrived more than once, with their bodies. */
-  sameNames: number;
-}
-
-export const noCoverage = (): Coverage => ({
+export const noCoverage = () => ({
   requests: 0,
   tests: 0,
   accepted: 0,
+  /** Of accepted requests. */
   events: 0,
+  /** Accepted requests with events that had been accepted before. */
   repeats: 0,
+  /** Requests that failed, or whose outcome is unknown. */
   failed: 0,
+  /** Requests with a smaller range than the one before, from the same position. */
   shrunk: 0,
+  /** Positions at which all attempts were used up. */
   exhausted: 0,
+  /** Waits that were compared with the schedule's lower and upper bounds. */
   waits: 0,
   waitsAbove: 0,
+  /** Requests that followed another one to the same endpoint. */
   neighbours: 0,
+  /** Overlaps with a request of a suspended sender, which cannot be recalled. */
   excusedOverlaps: 0,
   signatures: 0,
+  /** Made with two secrets. */
   doubleSignatures: 0,
+  /** Made after an older secret had expired. */
   afterRotation: 0,
+  /** Positions within and before ranges that were not subscribed to. */
   unsubscribed: 0,
+  /** Names that arrived more than once, with their bodies. */
   sameNames: 0,
 });
+export type Coverage = ReturnType<typeof noCoverage>;

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { TestEnvironment } from "../environment/test-environment.ts";
 import type { Evidence } from "../judge/evidence.ts";
 import { play, requestsTo, type Scenario, unless } from "./scenario.ts";
@@ -45,9 +46,9 @@ export const gauntlet: Scenario = {
         for (let n = 0; n < 4; n++) {
           await environment.commit(slides(`beside-${n}`, 2).map((id) => make("slide", id)));
           // Isolates the unsubscribed events.
-          await environment.pass(60);
+          await pause(60);
           await environment.commit([make("document", `d3-${n}`), make("slide", `s3-${n}`)]);
-          await environment.pass(60);
+          await pause(60);
         }
         // By then, the owner's changes are certainly in force.
         await environment.until(() => performance.now() > changed + 1_500);
@@ -58,7 +59,7 @@ export const gauntlet: Scenario = {
         await environment.until(() => count("exhausted") >= 8, 2_000);
         const before = count("exhausted");
         await environment.commit([make("slide", "behind")]);
-        await environment.pass(700);
+        await pause(700);
         const meanwhile = count("exhausted") - before;
         await receiver.feel("exhausted", "calm");
         await owner.act(exhausted, { what: "enable" });

@@ -12,7 +12,7 @@ export interface Finding {
 }
 
 type Acted = Omit<Finding, "verdict"> & { readonly evidence: Evidence };
-export interface Setting extends Pick<Options, "databaseUrl" | "seed" | "sources" | "lateMs" | "attached"> {
+export interface Setting extends Pick<Options, "databaseUrl" | "seed" | "sources" | "attached"> {
   /** How long to wait for an expected request, which may never come if there is a bug. */
   readonly patienceMs?: number;
 }
