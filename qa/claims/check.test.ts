@@ -72,6 +72,22 @@ const waits = (id: string, actor: string, at: number, createdAt: number): Call =
 const released = (id: string, actor: string, at: number): Call =>
   call(actor, at, { op: "release", record: "r", claim: id }, { status: 200 });
 
+/** Takes it from its holder. */
+const preempts = (id: string, actor: string, at: number, fence: number, queuedAt?: number): Call =>
+  call(
+    actor,
+    at,
+    { op: "claim", record: "r", queue: queuedAt !== undefined, preempt: true },
+    { status: 201, claims: [claim(id, actor, { fence, createdAt: queuedAt ?? at + 5, expiresAt: at + 5 + TTL })] },
+  );
+
+const lists = (actor: string, at: number, ...claims: ShownClaim[]): Call =>
+  call(actor, at, { op: "list", record: "r" }, { status: 200, claims });
+
+/** Sent, with an unknown outcome. */
+const sent = (op: "release" | "renew", id: string, actor: string, at: number): Call =>
+  call(actor, at, { op, record: "r", claim: id });
+
 const writes = (actor: string, at: number, answer: Partial<Answer> & { status: number }, named?: string): Call =>
   call(actor, at, { op: "write", record: "r", name: "w1", fields: ["a"], ...(named && { claim: named }) }, answer);
 
@@ -121,11 +137,7 @@ describe("valid histories", () => {
     ],
     [
       "a grant while a release is under way",
-      [
-        granted("c1", "ann", 0, 1),
-        call("ann", 100, { op: "release", record: "r", claim: "c1" }),
-        granted("c2", "bob", 101, 2),
-      ],
+      [granted("c1", "ann", 0, 1), sent("release", "c1", "ann", 100), granted("c2", "bob", 101, 2)],
     ],
     [
       "a grant after a release whose outcome is unknown",
@@ -135,30 +147,14 @@ describe("valid histories", () => {
         granted("c2", "bob", 900, 2),
       ],
     ],
-    [
-      "a claim that was taken over",
-      [
-        granted("c1", "ann", 0, 1),
-        call(
-          "bob",
-          100,
-          { op: "claim", record: "r", queue: false, preempt: true },
-          { status: 201, claims: [claim("c2", "bob", { fence: 2, createdAt: 105, expiresAt: 1_105 })] },
-        ),
-      ],
-    ],
+    ["a claim that was taken over", [granted("c1", "ann", 0, 1), preempts("c2", "bob", 100, 2)]],
     [
       "two grants of one moment, one of which was not yet seen: its commit took a while",
       [
         granted("c1", "ann", 0, 1),
         sees("c2", "bob", 1_100, 1_005, 2, 105, "b"),
         sees("c3", "cy", 1_100, 1_005, 3, 205, "a"),
-        call(
-          "key",
-          1_010,
-          { op: "list", record: "r" },
-          { status: 200, claims: [claim("c2", "bob", { status: "queued", createdAt: 105, field: "b" })] },
-        ),
+        lists("key", 1_010, claim("c2", "bob", { status: "queued", createdAt: 105, field: "b" })),
       ],
     ],
     [
@@ -167,12 +163,7 @@ describe("valid histories", () => {
         granted("c1", "ann", 0, 1),
         joined("c2", "bob", 100),
         joined("c3", "cy", 200),
-        call(
-          "cy",
-          300,
-          { op: "claim", record: "r", queue: true, preempt: true },
-          { status: 201, claims: [claim("c3", "cy", { fence: 2, createdAt: 205, expiresAt: 1_305 })] },
-        ),
+        preempts("c3", "cy", 300, 2, 205),
         waits("c2", "bob", 1_200, 105),
       ],
     ],
@@ -201,7 +192,7 @@ describe("valid histories", () => {
       [
         granted("c1", "ann", 0, 1),
         joined("c2", "bob", 100),
-        call("bob", 300, { op: "release", record: "r", claim: "c2" }),
+        sent("release", "c2", "bob", 300),
         joined("c3", "cy", 200),
         sees("c3", "cy", 1_100, 1_005, 2, 205),
       ],
@@ -231,11 +222,7 @@ describe("valid histories", () => {
     ["a claim without a lease", [writes("ann", 2_000, lost, "made-up")]],
     [
       "a renewal whose outcome is unknown, and a write after",
-      [
-        granted("c1", "ann", 0, 1),
-        call("ann", 900, { op: "renew", record: "r", claim: "c1" }),
-        writes("ann", 1_500, done, "c1"),
-      ],
+      [granted("c1", "ann", 0, 1), sent("renew", "c1", "ann", 900), writes("ann", 1_500, done, "c1")],
       [entry("ann", 1_505, { claim: "c1" })],
     ],
     [
@@ -273,14 +260,7 @@ describe("invalid histories", () => {
     ],
     [
       "two holders in one answer",
-      [
-        call(
-          "cy",
-          0,
-          { op: "list", record: "r" },
-          { status: 200, claims: [claim("c1", "ann", { fence: 1 }), claim("c2", "bob", { fence: 2 })] },
-        ),
-      ],
+      [lists("cy", 0, claim("c1", "ann", { fence: 1 }), claim("c2", "bob", { fence: 2 }))],
       [],
       "overlap",
     ],
@@ -390,6 +370,7 @@ describe("invalid histories", () => {
       [],
       "refused",
     ],
+    ["a release of another's claim", [granted("c1", "ann", 0, 1), released("c1", "bob", 100)], [], "stranger"],
     ["a fault of the server", [writes("ann", 200, { status: 500, code: "internal_error" })], [], "odd"],
   ])("%s", (_, calls, log, kind) => {
     expect(found(calls, log)).toEqual([kind]);

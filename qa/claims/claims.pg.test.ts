@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { shifted } from "../support/shifted-clock.ts";
 import { runClaims } from "./run.ts";
 
-// One short run without faults. The soak suite has longer ones, with faults.
+// One short run without faults. The soak suite has a longer one, with faults.
 
 const HOUR_MS = 3_600_000;
 const database = await freshDatabase();
