@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createDatasourceHandler, type DatasourceHandlerOptions } from "@holdfast/sdk/datasource";
 import { signWebhook } from "@holdfast/sdk/webhooks";
 import { expect, test } from "vitest";
 import { openTaskStore } from "../../examples/sqlite-datasource/src/task-store.ts";
-import { runDatasource } from "../../packages/conformance/src/datasource/run-datasource.ts";
 import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
+import { brokenBy } from "./broken-by.ts";
 
 const signingKey = `whsec_${Buffer.from("a key of the conformance kit's test").toString("base64")}`;
 const folder = temporaryFolder("datasource");
@@ -21,28 +19,22 @@ async function broken(
 ): Promise<string[]> {
   const store = openTaskStore(join(folder, `${randomUUID()}.db`));
   const handle = around(createDatasourceHandler({ signingKey, onError: () => {}, ...store, ...change(store) }).fetch);
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", async () => {
-      const headers = new Headers(request.headers as Record<string, string>);
-      const answer = await handle(
-        new Request("http://handler/", { method: "POST", headers, body: Buffer.concat(chunks).toString() }),
-      );
-      response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
   try {
-    const results = await runDatasource({
-      ...{ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, signingKey, model: "task" },
-      ...{ data: { title: "a", done: false }, change: { done: true } },
-    });
-    return results.flatMap(({ says, failure }) => (failure === undefined ? [] : [says]));
+    return await brokenBy(
+      (request, response) => {
+        const chunks: Buffer[] = [];
+        request.on("data", (chunk: Buffer) => chunks.push(chunk));
+        request.on("end", async () => {
+          const headers = new Headers(request.headers as Record<string, string>);
+          const answer = await handle(
+            new Request("http://handler/", { method: "POST", headers, body: Buffer.concat(chunks).toString() }),
+          );
+          response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+        });
+      },
+      { signingKey, model: "task", data: { title: "a", done: false }, change: { done: true } },
+    );
   } finally {
-    server.closeAllConnections();
-    server.close();
     store.close();
   }
 }

@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { CommitRefusedError, createDatasourceHandler, type DatasourceHandlerOptions } from "@holdfast/sdk/datasource";
 import { newMasterKey, startServer } from "@holdfast/server";
@@ -9,10 +7,10 @@ import { type Connection, createConnection, type RowDataPacket } from "mysql2/pr
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openStore } from "../../examples/mariadb-datasource/src/store.ts";
 import { SCHEMA, TABLES } from "../../examples/mariadb-datasource/src/tables.ts";
-import { runDatasource } from "../../packages/conformance/src/datasource/run-datasource.ts";
 import { createAsk } from "../../packages/conformance/src/transport/ask.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { type Mariadb, missingMariadb, startMariadb } from "../support/mariadb.ts";
+import { brokenBy } from "./broken-by.ts";
 import { killGroup, readmeShell } from "./readme-shell.ts";
 
 const missing = missingMariadb();
@@ -67,25 +65,11 @@ async function refusal(...operations: Operation[]): Promise<CommitRefusedError> 
 }
 
 /** The sentences that a handler with this store does not keep. */
-async function broken(options: Omit<DatasourceHandlerOptions, "signingKey">): Promise<string[]> {
-  const server = createServer(createDatasourceHandler({ signingKey: SIGNING_KEY, onError: () => {}, ...options }).node);
-  server.listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  try {
-    const results = await runDatasource({
-      ...{
-        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-        signingKey: SIGNING_KEY,
-        model: "slide",
-      },
-      ...{ data: { deckId: "plans", title: "a", notes: { a: [1] } }, change: { title: "b", state: "done" } },
-    });
-    return results.flatMap(({ says, failure }) => (failure === undefined ? [] : [says]));
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-}
+const broken = (options: Omit<DatasourceHandlerOptions, "signingKey">): Promise<string[]> =>
+  brokenBy(createDatasourceHandler({ signingKey: SIGNING_KEY, onError: () => {}, ...options }).node, {
+    ...{ signingKey: SIGNING_KEY, model: "slide", data: { deckId: "plans", title: "a", notes: { a: [1] } } },
+    change: { title: "b", state: "done" },
+  });
 
 test.skipIf(missing)("[DS34] the example over MariaDB keeps every promise", async () => {
   expect(await broken(store)).toEqual([]);

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { Field } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 
 /** Few enough that equal ones meet, and one that a schema no longer has is among the values of records. */
 export const enumValues = ["todo", "Doing", "\u{1f600}", "\uff21", "ä"];
@@ -88,6 +89,14 @@ export const valuesByType = {
 } satisfies Readonly<Record<string, fc.Arbitrary<string | number | boolean>>>;
 
 export type ComparedType = keyof typeof valuesByType;
+export const comparedTypes = Object.keys(valuesByType) as ComparedType[];
+/** Each type has the field of its name. */
+export const fieldsByType = Object.fromEntries(
+  comparedTypes.map((type): [string, Field] => [
+    type,
+    { type, nullable: true, ...(type === "enum" && { values: enumValues }) },
+  ]),
+);
 
 /** What a record can have in such a field: a value, none, or one from before the field had its type. */
 export const storedValue = (type: ComparedType) =>

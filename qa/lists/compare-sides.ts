@@ -4,7 +4,7 @@ import { compileOrder, type SortKey, type SortOptions } from "../../packages/sdk
 import type { JsonObject } from "../../packages/sdk/src/protocol/json.ts";
 import type { FollowedConditions } from "../../packages/sdk/src/protocol/log/followed-records.ts";
 import { meetsConditions } from "../../packages/sdk/src/protocol/log/meets-conditions.ts";
-import type { Field, Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
+import type { Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 import type { Transaction } from "../../packages/server/src/db/connection/transaction.ts";
 import { hostedSource } from "../../packages/server/src/db/lists/hosted-source.ts";
 import { type ListQuestion, listRecords, type PageEnd } from "../../packages/server/src/db/lists/list-records.ts";
@@ -12,17 +12,9 @@ import type { FilterValue, ListFilter } from "../../packages/server/src/rules/li
 import { type ListQuery, readListQuery } from "../../packages/server/src/rules/lists/list-query.ts";
 import { followedRecords } from "../../packages/server/src/rules/log/followed-records.ts";
 import type { DeclaredModel } from "../../packages/server/src/rules/schema/declared-model.ts";
-import { type ComparedType, enumValues, storedValue, valuesByType } from "./any-value.ts";
+import { type ComparedType, fieldsByType, storedValue, comparedTypes as types, valuesByType } from "./any-value.ts";
 
-const types = Object.keys(valuesByType) as ComparedType[];
-/** Each type has the field of its name. */
-const fields = Object.fromEntries(
-  types.map((type): [string, Field] => [
-    type,
-    { type, nullable: true, ...(type === "enum" && { values: enumValues }) },
-  ]),
-);
-const model: Model = { fields };
+const model: Model = { fields: fieldsByType };
 const MODEL = "compared";
 const declared = new Map<string, DeclaredModel>([["compared", { name: "compared", model, changes: [] }]]);
 /** What no record meets. */

@@ -3,23 +3,13 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../packages/sdk/src/protocol/json.ts";
 import type { FollowedConditions } from "../../packages/sdk/src/protocol/log/followed-records.ts";
 import { meetsConditions } from "../../packages/sdk/src/protocol/log/meets-conditions.ts";
-import type { Field, Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
+import type { Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 import { followedRecords } from "../../packages/server/src/rules/log/followed-records.ts";
 import { partsJudge } from "../../packages/server/src/rules/log/judge-parts.ts";
-import { type ComparedType, enumValues, valuesByType } from "./any-value.ts";
+import { fieldsByType, comparedTypes as types, valuesByType } from "./any-value.ts";
 
-const types = Object.keys(valuesByType) as ComparedType[];
 const model: Model = {
-  fields: {
-    ...Object.fromEntries(
-      types.map((type): [string, Field] => [
-        type,
-        { type, nullable: true, ...(type === "enum" && { values: enumValues }) },
-      ]),
-    ),
-    array: { type: "array", nullable: true },
-    json: { type: "json", nullable: true },
-  },
+  fields: { ...fieldsByType, array: { type: "array", nullable: true }, json: { type: "json", nullable: true } },
 };
 
 /** Values of the field's type and of others: a push may change a type under what is followed. */
