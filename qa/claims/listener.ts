@@ -1,5 +1,5 @@
 import type { Claim, FrameDown } from "@holdfast/sdk/protocol";
-import { WebSocket } from "ws";
+import { openStream } from "../support/open-stream.ts";
 import { momentNow, type Recorder, type ShownClaim } from "./history.ts";
 import { type Claimant, MODEL } from "./plan.ts";
 import { shownClaim } from "./recording-client.ts";
@@ -20,23 +20,6 @@ export function listen(
   recorder: Recorder,
 ): Listener {
   const waiting = new Map<string, (claim: ShownClaim) => void>();
-  let socket: WebSocket | undefined;
-  let tried = 0;
-  let closed = false;
-
-  function connect(): void {
-    if (closed) return;
-    const url = urls[tried++ % urls.length] as string;
-    socket = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
-    const next = socket;
-    next.on("open", () => {
-      next.send(JSON.stringify({ frame: "hello", token: claimant.token, clientId: claimant.actor }));
-      if (watched) next.send(JSON.stringify({ frame: "watch", model: MODEL, ids: [watched] }));
-    });
-    next.on("message", (data: Buffer) => receive(JSON.parse(data.toString()) as FrameDown));
-    next.on("error", () => {});
-    next.on("close", () => setTimeout(connect, RETRY_MS));
-  }
 
   function receive(frame: FrameDown): void {
     const shown: readonly Claim[] =
@@ -47,7 +30,13 @@ export function listen(
     }
   }
 
-  connect();
+  const close = openStream({
+    ...{ urls, retryMs: RETRY_MS, receive },
+    hello: () => [
+      { frame: "hello", token: claimant.token, clientId: claimant.actor },
+      ...(watched ? [{ frame: "watch", model: MODEL, ids: [watched] }] : []),
+    ],
+  });
   return {
     news: (id, withinMs) =>
       new Promise((resolve) => {
@@ -59,9 +48,6 @@ export function listen(
         const timer = setTimeout(done, withinMs, undefined);
         waiting.set(id, done);
       }),
-    close: () => {
-      closed = true;
-      socket?.terminate();
-    },
+    close,
   };
 }

@@ -7,6 +7,7 @@ import { firstLine, programAt, startProgram } from "../support/child-program.ts"
 import type { FaultEnvironment } from "../support/fault-environment.ts";
 import { mustWork } from "../support/holdfast-command.ts";
 import type { KillableServer } from "../support/killable-server.ts";
+import { ask as request } from "../support/requester.ts";
 import type { Tenant } from "./tenant-requests.ts";
 import { TABLES_SQL } from "./values/column-values.ts";
 
@@ -52,17 +53,7 @@ export async function openEnvironment(
   await runSql(databaseUrl, `create database ${ownName}`);
   closing(() => runSql(databaseUrl, `drop database ${ownName} with (force)`));
   const ownUrl = Object.assign(new URL(databaseUrl), { pathname: `/${ownName}` }).href;
-  const ask: Environment["ask"] = async ({ url, token }, method, path, json) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(json && { "content-type": "application/json" }) },
-      ...(json && { body: JSON.stringify(json) }),
-    });
-    const answer = (await response.json()) as Record<string, unknown>;
-    if (!response.ok)
-      throw new Error(`${method} ${path} was answered with ${response.status} ${answer.code}: ${answer.message}`);
-    return answer;
-  };
+  const ask: Environment["ask"] = ({ url, token }, method, path, json) => request(url + path, method, token, json);
   const tenantOf = async (name: string, schema?: object) => {
     const { key: token, organization } = await newTenant(schema);
     return { name, url: server.url, token, organization };

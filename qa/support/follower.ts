@@ -1,6 +1,6 @@
 import type { FrameDown, LogEntry } from "@holdfast/sdk/protocol";
-import { WebSocket } from "ws";
 import type { Followed } from "./audit.ts";
+import { openStream } from "./open-stream.ts";
 
 /** Follows the log, and resumes at its position when the connection is cut. */
 export interface Follower extends Followed {
@@ -17,19 +17,6 @@ export function follow(url: string, token: string, heard: (entry: LogEntry) => v
   const faults: string[] = [];
   const waiting = new Set<() => void>();
   let position = 0;
-  let socket: WebSocket | undefined;
-  let closed = false;
-
-  function connect(): void {
-    if (closed) return;
-    const next = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
-    socket = next;
-    next.on("open", () => next.send(JSON.stringify({ frame: "hello", token, since: position })));
-    next.on("message", (data: Buffer) => receive(JSON.parse(data.toString()) as FrameDown));
-    next.on("error", () => {});
-    next.on("close", () => setTimeout(connect, RETRY_MS));
-  }
-
   function receive(frame: FrameDown): void {
     if (frame.frame === "resync") faults.push(`told to resync (${frame.reason}) at ${position}`);
     if (frame.frame !== "entries") return;
@@ -42,7 +29,10 @@ export function follow(url: string, token: string, heard: (entry: LogEntry) => v
     for (const wake of waiting) wake();
   }
 
-  connect();
+  const close = openStream({
+    ...{ urls: [url], retryMs: RETRY_MS, receive },
+    hello: () => [{ frame: "hello", token, since: position }],
+  });
   return {
     positions,
     faults,
@@ -59,9 +49,6 @@ export function follow(url: string, token: string, heard: (entry: LogEntry) => v
         waiting.add(check);
         check();
       }),
-    close: () => {
-      closed = true;
-      socket?.terminate();
-    },
+    close,
   };
 }

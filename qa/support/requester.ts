@@ -31,19 +31,29 @@ export function createRequester(urls: () => readonly string[], key: string): Sen
 
 async function once(url: string, method: string, token: string, body?: object) {
   try {
-    const answer = await fetch(url, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
-      ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    const text = await answer.text();
-    if (answer.status === 503 || answer.status === 429) return undefined;
-    return { status: answer.status, body: JSON.parse(text) as Record<string, unknown> };
+    const { status, text } = await send(url, method, token, body, AbortSignal.timeout(TIMEOUT_MS));
+    if (status === 503 || status === 429) return undefined;
+    return { status, body: JSON.parse(text) as Record<string, unknown> };
   } catch {
     // Unreachable, cut off, or too late: there is no response.
     return undefined;
   }
+}
+
+async function send(url: string, method: string, token: string, body?: object, signal: AbortSignal | null = null) {
+  const response = await fetch(url, {
+    ...{ method, signal },
+    headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** One request, which has to be answered with a body of success. */
+export async function ask(url: string, method: string, token: string, body?: object) {
+  const { status, text } = await send(url, method, token, body);
+  if (status > 299) throw new Error(`${method} ${url} was answered with ${status}: ${text.slice(0, 1_000)}`);
+  return JSON.parse(text) as Readonly<Record<string, unknown>>;
 }
 
 /** The body of a successful response. Throws otherwise. */

@@ -1,5 +1,6 @@
 import { type ModelSchema, paths } from "@holdfast/sdk/protocol";
 import { newSecretToken } from "@holdfast/server";
+import { ask } from "../../support/requester.ts";
 
 /** The token's scope; undefined: everything in its tenant. */
 export interface Scope {
@@ -71,16 +72,7 @@ export async function actorsFor(
   url: string,
   { secretKey, adminToken, models }: { secretKey: string; adminToken: string } & ModelSchema,
 ): Promise<Actors> {
-  const request = async (method: string, path: string, token: string, body?: object) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const answer = (await response.json()) as Record<string, unknown>;
-    if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status} ${answer.code}.`);
-    return answer;
-  };
+  const request = (method: string, path: string, token: string, body?: object) => ask(url + path, method, token, body);
   const make = (path: readonly [string, string], token: string, body: object) => request(path[0], path[1], token, body);
   const holders = new Map<string, Holder>();
   const put = (holder: Holder) => holders.set(holder.name, holder);
