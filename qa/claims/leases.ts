@@ -24,8 +24,6 @@ export interface Lease {
   readonly joined: Moment | undefined;
   /** When the request that made it was sent; undefined: that request is not known. */
   readonly firstRequested: Moment | undefined;
-  /** When it was requested, by the database's clock. */
-  readonly createdAt: number;
   /** Beginnings of requests that showed it waiting: it waited then, or later. */
   readonly waitingAt: readonly Moment[];
   /** When a client first saw that it is held; undefined: none did. */
@@ -123,7 +121,6 @@ function leaseOf(
       own.filter(({ what }) => what.op === "claim"),
       claim.createdAt,
     ),
-    createdAt: claim.createdAt,
     waitingAt: seen.flatMap((one) => (one.claim.status === "queued" && one.asked ? [one.asked] : [])),
     heldBefore: held[0]?.reported,
     lifeSigns: [...own, ...owners.filter((call) => isPoll(call, id))].flatMap(({ asked, answered, answer }) =>
