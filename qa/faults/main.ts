@@ -14,7 +14,7 @@ const subject = subjects[name] as Subject<Options>;
 await runProgram(
   {
     name: isChosen ? `faults ${name}` : "faults",
-    says: isChosen ? subject.says : `${subject.says}\n\n${others()}`,
+    says: isChosen ? subject.says : `${subject.says}\n\n${listed()}`,
     options: subject.options,
     async run(args, print) {
       let isFine = true;
@@ -30,9 +30,9 @@ await runProgram(
   isChosen ? rest : process.argv.slice(2),
 );
 
-function others(): string {
+function listed(): string {
   const lines = Object.entries(subjects).map(([name, { title }]) => `  ${name.padEnd(10)}  ${title}`);
-  return `Other subjects have options of their own, which npm run faults -- <subject> --help lists:\n\n${lines.join("\n")}`;
+  return `That is the subject writes. Each subject has options of its own: npm run faults -- <subject> --help\n\n${lines.join("\n")}`;
 }
 
 function keep(seen: object): string {
