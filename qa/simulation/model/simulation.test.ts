@@ -111,6 +111,7 @@ const found: readonly (readonly [seed: number, what: string])[] = [
     "a part was read while the stream was connecting, which lacked what happened to it until the stream had it",
   ],
   [4_160_001_828, "a tab lost the disk after a sleep of weeks, and sent what the leader had sent before it"],
+  [4_180_004_890, "a leader died before it stored a part, and the disk of the next one never had what was new in it"],
   [4_100_001_550, "a tab that waited for the disk heard of new parts, and the older answer took them out again"],
 ];
 

@@ -44,6 +44,11 @@ test("[R2] a row of the snapshot that is newer than an entry stays", () => {
   expect(titles(read(start, 4, 7, at(5, "a", "updated", "five"), at(7, "a", "updated", "seven")), "a")).toBe("seven");
 });
 
+test("[D61] a row that is newer than an entry is stored with the range: who read it may have died before it was stored", () => {
+  const { changes } = readRange(start, { from: 4, to: 5, entries: [at(5, "a", "updated", "five")] });
+  expect(changes).toEqual([{ record: { model: "Slide", id: "a" }, value: expect.objectContaining({ syncId: 6 }) }]);
+});
+
 test("[R3] a range behind a gap is not read", () => {
   expect(read(start, 5, 7, at(7, "a", "updated", "seven"))).toBe("gap");
   expect(read(noRows, 0, 1, at(1, "a", "created", "one"))).toBe("known");

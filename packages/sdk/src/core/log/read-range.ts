@@ -26,11 +26,12 @@ export function readRange(rows: Rows, range: LogRange): { rows: Rows; changes: R
     const key = recordKey(record);
     const known = latest.get(key);
     const row = known ? known.value : lookUp(before.tables, record);
-    // A snapshot row may be newer than the position from which the log is read.
-    if (row && row.syncId >= entry.syncId) continue;
     // Also if a new record with the same id follows: what is on disk under its key belongs to the erased one.
     const erased = (entry.verb === "erased" || known?.erased) && ({ erased: true } as const);
-    latest.set(key, { record, value: rowAfter(row, entry), ...erased });
+    // A snapshot row may be newer than the position from which the log is read. The disk may lack it: a leader that read
+    // it may have been killed before it was stored.
+    const value = row && row.syncId >= entry.syncId ? row : rowAfter(row, entry);
+    latest.set(key, { record, value, ...erased });
   }
   const changes = [...latest.values()];
   const read = { ...before, tables: changeTables(before.tables, changes), position: range.to };
