@@ -23,6 +23,7 @@ export const ruleFiles: readonly string[] = [
   "packages/server/src/limits/RULES.md",
   "packages/server/src/modules/claims/RULES.md",
   "packages/server/src/modules/webhooks/RULES.md",
+  "packages/server/src/modules/RULES.md",
   "packages/server/src/rules/schema/RULES.md",
   "packages/server/src/rules/tables/RULES.md",
   "packages/server/src/rules/datasources/RULES.md",

@@ -20,6 +20,7 @@ test("[O1] nothing set: an embedded Postgres on this machine only", () => {
     adminToken: undefined,
     datasourcesAllowPrivate: false,
     schemaFile: undefined,
+    modules: [],
     origins: undefined,
     publicUrl: undefined,
     laneCommits: undefined,

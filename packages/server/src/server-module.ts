@@ -4,7 +4,10 @@ import type { ErrorCode } from "@holdfast/sdk/protocol";
 export interface ServerModule {
   /** Lower-case letters, digits and hyphens, up to 40. Its routes are at `/v1/x/<name>`. */
   readonly name: string;
-  /** Called once for each database with tenants, before anything else, to make tables. If it rejects, the start fails. */
+  /**
+   * Called when the server opens a database with tenants, to make tables, in one transaction and in one process at a time.
+   * If it rejects, that database is not opened; the start fails if it is the service's own.
+   */
   open?(db: ModuleDatabase): Promise<void>;
   /** Takes part in rounds of commits. */
   readonly rounds?: ModuleRounds;

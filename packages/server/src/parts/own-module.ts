@@ -1,5 +1,7 @@
+import { oneOpens } from "../db/connection/one-opens.ts";
 import type { Database } from "../db/connection/pool.ts";
 import type { Statement } from "../db/connection/statement.ts";
+import { type Transaction, transaction } from "../db/connection/transaction.ts";
 import type { InRounds } from "../flows/commits/in-rounds.ts";
 import { commitsOf } from "../flows/commits/job.ts";
 import type { CommitRequest } from "../rules/commits/commit-request.ts";
@@ -30,16 +32,20 @@ function asModule({ name, open, rounds }: ServerModule): Module {
   return {
     name: known,
     async openIn({ pool }) {
-      await open?.(databaseOf(pool));
+      if (open)
+        await transaction(pool, async (tx) => {
+          await oneOpens(tx);
+          await open(databaseOf(tx));
+        });
       return {};
     },
     ...(rounds && { inRounds: inRoundsOf(known, rounds) }),
   };
 }
 
-export const databaseOf = (pool: Database): ModuleDatabase => ({
+export const databaseOf = (pool: Database | Transaction): ModuleDatabase => ({
   query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-    (await pool.query<Row>(text, [...values])).rows,
+    (await pool.query(text, [...values])).rows as readonly Row[],
 });
 
 interface OwnRound extends RoundModule {
