@@ -86,7 +86,7 @@ export const section: SuiteSection = {
         "ids over two pages",
       );
     }),
-    check("A test sends one signed event of its own and does not move the cursor.", async (t) => {
+    check("[W18] A test sends one signed event of its own and does not move the cursor.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       await settle(t, endpoint);
       const cursor = Number((await t.get(endpoint.path)).body.cursor);
@@ -132,7 +132,7 @@ export const section: SuiteSection = {
       });
       t.answered(await t.get(endpoint.path), 200, { cursor, attempt: 0, status: "disabled", nextAttemptAt: null });
     }),
-    check("A test during a delivery is 409 endpoint_busy: the server sends one request at a time.", async (t) => {
+    check("[W18] A test during a delivery is 409 endpoint_busy: the server sends one request at a time.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       receiver.answer((response) => void setTimeout(() => response.writeHead(200).end(), 1_000));
       const { id, at } = await hook(t);

@@ -81,7 +81,7 @@ export const section: SuiteSection = {
       t.is(rowsOf(await t.get(`${path}/attempts`)), [], "attempts");
     }),
     check(
-      "The cursor passes changes that the endpoint does not subscribe to, and the server sends no request for them.",
+      "[W9] The cursor passes changes that the endpoint does not subscribe to, and the server sends no request for them.",
       async (t) => {
         const { receiver, endpoint } = await hooked(t);
         let last = 0;
@@ -109,7 +109,7 @@ export const section: SuiteSection = {
         "the records that each receiver gets",
       );
     }),
-    check("from: 0 is the beginning of the log.", async (t) => {
+    check("[W1] from: 0 is the beginning of the log.", async (t) => {
       const { key: token } = await t.freshTenant();
       const made = [await hook(t, {}, { token }), await hook(t, {}, { token })];
       const { receiver, endpoint } = await hooked(t, { from: 0, enabledEvents: ["*"] }, { token });

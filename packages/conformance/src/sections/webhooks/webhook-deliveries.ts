@@ -14,7 +14,7 @@ export const section: SuiteSection = {
   title: "Webhook deliveries",
   cases: [
     check(
-      "A delivery is a POST of {data: [events], logId} in JSON, named by the positions of its first and last event.",
+      "[W5] [W6] A delivery is a POST of {data: [events], logId} in JSON, named by the positions of its first and last event.",
       async (t) => {
         const { receiver, endpoint } = await hooked(t);
         const { id } = await hook(t);
@@ -40,17 +40,20 @@ export const section: SuiteSection = {
         t.that(Math.abs(Date.now() / 1_000 - seconds) < 60, "a timestamp of now, in seconds", seconds);
       },
     ),
-    check("The signature is the HMAC-SHA256 of id, timestamp and raw body, with the secret's bytes.", async (t) => {
-      const { receiver, endpoint } = await hooked(t);
-      const { id } = await hook(t, { title: 'é 😀 \u2028 "quoted"' });
-      const delivery = await deliveryOf(receiver, id);
-      t.is(signatureOf(endpoint.secret, delivery), 0, "the place of the signature");
-      const raw = Buffer.concat([delivery.raw, Buffer.from(" ")]);
-      t.is(signatureOf(endpoint.secret, { ...delivery, raw }), -1, "the same with another body");
-      const headers = { ...delivery.headers, "webhook-id": `${delivery.headers["webhook-id"]}0` };
-      t.is(signatureOf(endpoint.secret, { ...delivery, headers }), -1, "the same with another id");
-    }),
-    check("Batches have 100 events at most, and every event comes once, in the order of the log.", async (t) => {
+    check(
+      "[W7] The signature is the HMAC-SHA256 of id, timestamp and raw body, with the secret's bytes.",
+      async (t) => {
+        const { receiver, endpoint } = await hooked(t);
+        const { id } = await hook(t, { title: 'é 😀 \u2028 "quoted"' });
+        const delivery = await deliveryOf(receiver, id);
+        t.is(signatureOf(endpoint.secret, delivery), 0, "the place of the signature");
+        const raw = Buffer.concat([delivery.raw, Buffer.from(" ")]);
+        t.is(signatureOf(endpoint.secret, { ...delivery, raw }), -1, "the same with another body");
+        const headers = { ...delivery.headers, "webhook-id": `${delivery.headers["webhook-id"]}0` };
+        t.is(signatureOf(endpoint.secret, { ...delivery, headers }), -1, "the same with another id");
+      },
+    ),
+    check("[W5] Batches have 100 events at most, and every event comes once, in the order of the log.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       t.answered(await t.post(`${endpoint.path}/disable`), 201);
       let last = 0;
@@ -74,7 +77,7 @@ export const section: SuiteSection = {
       );
       t.that(deliveries.length < 50, "waiting events to come in few batches", deliveries.length);
     }),
-    check("A batch has 1 MiB at most; an event that is larger comes alone.", async (t) => {
+    check("[W5] A batch has 1 MiB at most; an event that is larger comes alone.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       t.answered(await t.post(`${endpoint.path}/disable`), 201);
       const sizes = [300_000, 300_000, 300_000, 300_000, 1_048_400, 10, 10];
@@ -98,21 +101,24 @@ export const section: SuiteSection = {
       t.is(large?.events.length, 1, "the number of events in the large one's batch");
       t.answered(await t.commit(ids.map((id) => ({ action: "delete", model: HOOK, id }))), 200);
     }),
-    check("During concurrent writes the server sends one request at a time, and positions only grow.", async (t) => {
-      const { receiver, endpoint } = await hooked(t);
-      receiver.answer((response) => void setTimeout(() => response.writeHead(200).end(), 15));
-      const made = await Promise.all(Array.from({ length: 60 }, () => hook(t)));
-      await reaches(t, endpoint, Math.max(...made.map(({ at }) => at)));
-      const { deliveries } = receiver;
-      t.is(receiver.most, 1, "most requests at one time");
-      t.that(ascending(syncIds(deliveries)), "positions that only grow", syncIds(deliveries));
-      const ids = made.sort((a, b) => a.at - b.at).map(({ id }) => id);
-      t.is(
-        eventsOf(deliveries, ...ids).map(({ objectId }) => objectId),
-        ids,
-        "the records",
-      );
-    }),
+    check(
+      "[W8] During concurrent writes the server sends one request at a time, and positions only grow.",
+      async (t) => {
+        const { receiver, endpoint } = await hooked(t);
+        receiver.answer((response) => void setTimeout(() => response.writeHead(200).end(), 15));
+        const made = await Promise.all(Array.from({ length: 60 }, () => hook(t)));
+        await reaches(t, endpoint, Math.max(...made.map(({ at }) => at)));
+        const { deliveries } = receiver;
+        t.is(receiver.most, 1, "most requests at one time");
+        t.that(ascending(syncIds(deliveries)), "positions that only grow", syncIds(deliveries));
+        const ids = made.sort((a, b) => a.at - b.at).map(({ id }) => id);
+        t.is(
+          eventsOf(deliveries, ...ids).map(({ objectId }) => objectId),
+          ids,
+          "the records",
+        );
+      },
+    ),
     ...checkEach(
       [200, 201, 202, 204, 299],
       (status) => `A response of ${status} is a success: the cursor moves.`,
@@ -142,7 +148,7 @@ export const section: SuiteSection = {
       t.that(broken, "a connection that the server ended");
       receiver.answer((response) => void response.writeHead(200).end());
     }),
-    check("The tenant's usage counts deliveries.", async (t) => {
+    check("[W22] The tenant's usage counts deliveries.", async (t) => {
       const { key: token } = await t.freshTenant();
       const { endpoint } = await hooked(t, {}, { token });
       const { at } = await hook(t, {}, { token });

@@ -108,7 +108,7 @@ export const section: SuiteSection = {
         "the records",
       );
     }),
-    check("A removed endpoint gets nothing more.", async (t) => {
+    check("[W16] A removed endpoint gets nothing more.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       const before = await hook(t);
       await reaches(t, endpoint, before.at);
@@ -157,7 +157,7 @@ export const section: SuiteSection = {
       await deliveryOf(receiver, after.id);
       t.is(eventsOf(receiver.deliveries, before.id, id), [], "events of models that were not subscribed to");
     }),
-    check("An endpoint that is removed during a delivery is missing at once.", async (t) => {
+    check("[W16] An endpoint that is removed during a delivery is missing at once.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       receiver.answer((response) => void setTimeout(() => response.writeHead(200).end(), 600));
       const { id } = await hook(t);

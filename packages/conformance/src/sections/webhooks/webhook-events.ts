@@ -7,7 +7,7 @@ export const section: SuiteSection = {
   title: "Webhook events",
   cases: [
     check(
-      "Each change is one event: its type with the model in lower case, the model as declared, the row after it (null on a delete), and the log's position and time.",
+      "[W5] Each change is one event: its type with the model in lower case, the model as declared, the row after it (null on a delete), and the log's position and time.",
       async (t) => {
         const { receiver } = await hooked(t);
         const { id, path, deckId, at } = await hook(t, { title: "one" });
@@ -78,7 +78,7 @@ export const section: SuiteSection = {
       await deliveryOf(receiver, id);
       t.is(eventsOf(receiver.deliveries, other.id), [], "events of the other tenant");
     }),
-    check("Claims make no event.", async (t) => {
+    check("[W5] Claims make no event.", async (t) => {
       const { receiver } = await hooked(t);
       const { id, path } = await hook(t);
       t.answered(await t.post(`${path}/claim`), 201);

@@ -64,7 +64,7 @@ export const section: SuiteSection = {
   together: 6,
   cases: [
     check(
-      "The server retries a failed delivery 5 s after the failure: the same webhook-id and bytes, a newer timestamp, a new signature.",
+      "[W6] [W10] The server retries a failed delivery 5 s after the failure: the same webhook-id and bytes, a newer timestamp, a new signature.",
       async (t) => {
         const { receiver, endpoint, made } = await stuck(t);
         const [first, second] = await twice(receiver, made.id);
@@ -81,7 +81,7 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("Events that arrive while a batch fails wait behind it: the retry has the same events.", async (t) => {
+    check("[W12] Events that arrive while a batch fails wait behind it: the retry has the same events.", async (t) => {
       const { receiver, endpoint, made, first } = await stuck(t);
       const later = [await hook(t), await hook(t)];
       receiver.answer((response) => void response.writeHead(200).end());
@@ -118,7 +118,7 @@ export const section: SuiteSection = {
         "attempts at that event",
       );
     }),
-    check("A disabled or removed endpoint gets no retry.", async (t) => {
+    check("[W16] A disabled or removed endpoint gets no retry.", async (t) => {
       const [one, other] = await Promise.all([stuck(t), stuck(t)]);
       t.answered(await t.post(`${one.endpoint.path}/disable`), 201, { status: "disabled", nextAttemptAt: null });
       t.answered(await t.remove(other.endpoint.path), 200);
@@ -205,15 +205,15 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("A connection that breaks before the response is the failure connection_lost.", async (t) => {
+    check("[W15] A connection that breaks before the response is the failure connection_lost.", async (t) => {
       const { body } = await stuck(t, (response) => void response.socket?.resetAndDestroy());
       t.fits(body, { attempt: 1, lastError: { code: "connection_lost", status: null } }, "the endpoint");
     }),
-    check("A response that is not HTTP is the failure invalid_response.", async (t) => {
+    check("[W15] A response that is not HTTP is the failure invalid_response.", async (t) => {
       const { body } = await stuck(t, (response) => void response.socket?.end("HELLO\r\n\r\n"));
       t.fits(body, { attempt: 1, lastError: { code: "invalid_response", status: null } }, "the endpoint");
     }),
-    check("An address without a listener is the failure connection_refused.", async (t) => {
+    check("[W15] An address without a listener is the failure connection_refused.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       receiver.end();
       const made = await hook(t);
@@ -261,7 +261,7 @@ export const section: SuiteSection = {
       const kinds = rowsOf(await t.get(`${endpoint.path}/attempts`)).map(({ kind }) => kind);
       t.that(kinds.includes("skip"), "the skip among the attempts", kinds);
     }),
-    check("While one endpoint fails, another gets its deliveries.", async (t) => {
+    check("[W20] While one endpoint fails, another gets its deliveries.", async (t) => {
       const { receiver: slow } = await hooked(t);
       const { receiver: quick, endpoint } = await hooked(t);
       const first = t.id();

@@ -49,109 +49,6 @@ const endLease = (id: string) =>
 
 const told = ({ received }: Receiver) => received.flatMap(({ events }) => events.map(({ objectId }) => objectId));
 
-test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is delivered, signed, in log order", async () => {
-  const receiver = await startReceiver();
-  const endpoint = await register(receiver);
-  const usage = async () =>
-    ((await call("GET", "/v1/usage")).body.data as { event_name: string; count: number }[]).find(
-      ({ event_name }) => event_name === "webhook_deliveries",
-    )?.count ?? 0;
-  const before = await usage();
-  const begunAt = Math.floor(Date.now() / 1_000);
-  await call("POST", "/v1/models/slide", { json: { id: "v", data: { title: "é \u2028", order: 1 } } });
-  await call("PATCH", "/v1/models/slide/v", { json: { data: { title: "two" } } });
-  await call("POST", "/v1/models/slide/v/archive");
-  await call("POST", "/v1/models/slide/v/unarchive");
-  await call("POST", "/v1/models/slide/v/claim");
-  await call("DELETE", "/v1/models/slide/v");
-  await until(() => expect(receiver.received.flatMap(({ events }) => events)).toHaveLength(5));
-  const events = receiver.received.flatMap(({ events }) => events);
-  expect(events.map(({ type }) => type)).toEqual(
-    ["created", "updated", "archived", "unarchived", "deleted"].map((verb) => `slide.${verb}`),
-  );
-  const log = (await call("GET", `/v1/log?after=${endpoint.cursor}`)).body.data as Record<string, unknown>[];
-  expect(events).toEqual(
-    log.map(({ verb, model, id, data, syncId, createdAt }) => ({
-      ...{ type: `slide.${verb}`, model, objectId: id, data, syncId, id: String(syncId), createdAt },
-    })),
-  );
-  expect(events[2]?.data).toMatchObject({ title: "two", order: 1 });
-  expect(receiver.refused).toEqual([]);
-  for (const { id, events, timestamp, headers } of receiver.received) {
-    expect(id).toBe(`msg_${endpoint.id}_1_${events[0]?.syncId}_${events.at(-1)?.syncId}`);
-    expect(timestamp).toBeGreaterThanOrEqual(begunAt);
-    expect(timestamp).toBeLessThanOrEqual(Date.now() / 1_000);
-    expect(headers["content-type"]).toBe("application/json");
-  }
-  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0, attempt: 0, lastError: null }));
-  await until(async () => expect(await usage()).toBe(before + receiver.received.length));
-});
-
-test("[W1] `from: 0` begins at the beginning of the log, and a backlog comes in full batches", async () => {
-  await write(250);
-  const receiver = await startReceiver();
-  const endpoint = await register(receiver, { from: 0 });
-  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
-  const positions = receiver.received.flatMap(({ events }) => events.map(({ syncId }) => syncId));
-  expect(positions).toEqual(Array.from({ length: positions.length }, (_, i) => i + 1));
-  expect(positions.length).toBeGreaterThan(250);
-  expect(receiver.received.slice(0, -1).every(({ events }) => events.length === 100)).toBe(true);
-});
-
-test("[W5] rows of 300 KiB: a body has 1 MiB at most", async () => {
-  const receiver = await startReceiver();
-  await register(receiver);
-  for (let i = 0; i < 8; i++)
-    expect(
-      (await call("POST", "/v1/models/slide", { json: { id: `big${i}`, data: { title: "é".repeat(150_000) } } }))
-        .status,
-    ).toBe(200);
-  await until(() => expect(told(receiver)).toHaveLength(8));
-  expect(receiver.received.every(({ body }) => Buffer.byteLength(body) <= 1_048_576)).toBe(true);
-  expect(receiver.refused).toEqual([]);
-});
-
-test("[W9] the cursor moves over what was not subscribed to without a request", async () => {
-  const receiver = await startReceiver();
-  const endpoint = await register(receiver, { enabledEvents: ["DOCUMENT"] });
-  await write(130);
-  const [id] = await write(1, {}, "document");
-  await write(20);
-  await until(() => expect(told(receiver)).toEqual([id]));
-  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
-  expect(receiver.received).toHaveLength(1);
-});
-
-test("[W6] [W12] a failed batch is sent again unchanged, even if new entries have followed", async () => {
-  const receiver = await startReceiver();
-  const endpoint = await register(receiver);
-  receiver.answer(500, 503);
-  const first = await write(3);
-  await until(() => expect(receiver.received).toHaveLength(1));
-  const later = await write(5);
-  await until(() => expect(told(receiver).slice(-5)).toEqual(later));
-  const [one, two, three] = receiver.received;
-  expect(one?.body).toEqual(three?.body);
-  expect(two?.body).toEqual(three?.body);
-  expect(one?.id).toEqual(three?.id);
-  expect(two?.id).toEqual(three?.id);
-  expect(three?.events.map(({ objectId }) => objectId)).toEqual(first);
-  expect((two?.at ?? 0) - (one?.endedAt ?? 0)).toBeGreaterThanOrEqual(40);
-  expect((three?.at ?? 0) - (two?.endedAt ?? 0)).toBeGreaterThanOrEqual(60);
-  const noted = await attempts(endpoint.id);
-  expect(
-    noted
-      .map(({ outcome, status, attempt }) => [outcome, status, attempt])
-      .reverse()
-      .slice(0, 3),
-  ).toEqual([
-    ["failed", 500, 1],
-    ["failed", 503, 2],
-    ["succeeded", 204, 3],
-  ]);
-  expect(await read(endpoint.id)).toMatchObject({ lag: 0, lastError: { code: "unexpected_status", status: 503 } });
-});
-
 test("[W11] [W12] [W13] eight failures disable the endpoint; its batch shrinks to the failing event, which the owner skips", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);
@@ -263,38 +160,6 @@ test("[W25] a retry that was scheduled by a clock a year ahead is sent when the 
   expect(told(receiver)).toEqual(expect.arrayContaining(ids));
 });
 
-test("[W15] a receiver that hangs is given up; one that answers and then dribbles is judged by its status", async () => {
-  const requestMs = 2_000;
-  const hasty = await startApp({ webhooks: { ...webhooks, requestMs } });
-  const receiver = await startReceiver();
-  const endpoint = await register(receiver, {}, hasty.call);
-  const of = `/v1/webhook_endpoints/${endpoint.id}`;
-  receiver.answer(
-    () => {},
-    (request) => request.socket.destroy(),
-    (request) => request.socket.end("nonsense\r\n\r\n"),
-    (_, response) => void response.writeHead(302, { location: "http://169.254.169.254/" }).end(),
-    (_, response) => {
-      response.writeHead(200);
-      const dribble = setInterval(() => response.write("x"), 50);
-      response.on("close", () => clearInterval(dribble));
-    },
-  );
-  await hasty.call("POST", "/v1/models/slide", { json: { id: "hangs", data: {} } });
-  await until(() => expect(told(receiver)).toEqual(Array(5).fill("hangs")));
-  await until(async () => expect((await hasty.call("GET", of)).body).toMatchObject({ lag: 0 }));
-  const noted = ((await hasty.call("GET", `${of}/attempts?limit=100`)).body.data as WebhookAttempt[]).reverse();
-  expect(noted.map(({ error }) => error?.code)).toEqual([
-    "timeout",
-    "connection_lost",
-    "invalid_response",
-    "redirected",
-    undefined,
-  ]);
-  expect(noted[0]?.durationMs).toBeGreaterThanOrEqual(requestMs);
-  expect(noted[4]).toMatchObject({ outcome: "succeeded", status: 200, response: expect.stringMatching(/^x+$/) });
-});
-
 test("[W15] at most 16 KiB of a response are read", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);
@@ -361,46 +226,6 @@ test("[W6] [W16] a schema push raises the revision: the retry uses the new field
   await call("DELETE", `/v1/webhook_endpoints/${endpoint.id}`, key);
 });
 
-test("[W16] a deleted endpoint gets nothing more, also in the middle of its retries", async () => {
-  const receiver = await startReceiver();
-  const endpoint = await register(receiver);
-  receiver.always(500);
-  await write(1);
-  await until(() => expect(receiver.received.length).toBeGreaterThan(1));
-  expect((await remove(endpoint.id)).body).toEqual({ object: "webhook_endpoint", id: endpoint.id, deleted: true });
-  await giveTime(50);
-  const count = receiver.received.length;
-  await write(1);
-  await giveTime(400);
-  expect(receiver.received).toHaveLength(count);
-  expect((await call("GET", `/v1/webhook_endpoints/${endpoint.id}`)).status).toBe(404);
-});
-
-test("[W18] a test event is sent and answered for, also while it is disabled, and not while a delivery is in flight", async () => {
-  const receiver = await startReceiver();
-  const endpoint = await register(receiver);
-  const path = `/v1/webhook_endpoints/${endpoint.id}/test`;
-  const first = await call("POST", path);
-  expect(first.status).toBe(201);
-  expect(first.body).toMatchObject({ kind: "test", outcome: "succeeded", status: 204, from: null, attempt: 0 });
-  expect(receiver.received[0]?.events).toMatchObject([{ type: "webhook_endpoint.test", syncId: endpoint.cursor }]);
-  await call("POST", `/v1/webhook_endpoints/${endpoint.id}/disable`);
-  receiver.answer(500);
-  expect((await call("POST", path)).body).toMatchObject({ outcome: "failed", error: { code: "unexpected_status" } });
-  expect(await read(endpoint.id)).toMatchObject({ attempt: 0, status: "disabled", disabledReason: "owner" });
-  await call("POST", `/v1/webhook_endpoints/${endpoint.id}/enable`);
-  let release = () => {};
-  receiver.answer((_, response) => {
-    release = () => void response.writeHead(200).end();
-  });
-  await write(1);
-  await until(() => expect(receiver.received).toHaveLength(3));
-  expect((await call("POST", path)).body).toMatchObject({ code: "endpoint_busy" });
-  release();
-  await until(async () => expect((await call("POST", path)).status).toBe(201));
-  expect(receiver.refused).toEqual([]);
-});
-
 test("[W14] [W18] a disabled endpoint with an abandoned request can be tested when the lease is over", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);
@@ -422,19 +247,6 @@ test("[W14] [W18] a disabled endpoint with an abandoned request can be tested wh
     ["test", "succeeded"],
     ["delivery", "unknown"],
   ]);
-});
-
-test("[W20] an endpoint that hangs does not delay others", async () => {
-  const [slow, fast] = [await startReceiver(), await startReceiver()];
-  for (const receiver of [slow, fast]) await register(receiver);
-  slow.always(() => {});
-  for (let i = 0; i < 10; i++) {
-    const [id] = await write(1);
-    await until(() => expect(told(fast).at(-1)).toBe(id));
-    await until(() => expect(slow.received).toHaveLength(1));
-  }
-  // Its first request still hangs.
-  expect(slow.received[0]?.endedAt).toBeUndefined();
 });
 
 test("[W14] a server that stops aborts its request, and records its outcome as unknown", async () => {
