@@ -206,6 +206,19 @@ export const section: SuiteSection = {
         t.is(await pages(t, `${notes}?${idsQuery}&order_by=${name}`, 1), ids, "ids over pages of one");
       }
     }),
+    check("[G8] Lists are filtered by createdAt and updatedAt, as by date-times.", async (t) => {
+      const { idsQuery, ids } = await deckOf(t, {}, {});
+      const path = `${notes}/${ids[0]}`;
+      const createdAt = String((await t.get(path)).body.createdAt);
+      const hourLater = new Date(Date.parse(createdAt) + 3_600_000).toISOString().replace("Z", "+01:00");
+      const filtered = async (filter: string, value: string) =>
+        idsOf(await t.get(`${notes}?${idsQuery}&${filter}=${encodeURIComponent(value)}`));
+      t.is(await filtered("createdAt", hourLater), ids, "ids of that time, of another zone");
+      t.is(await filtered("filter[createdAt][gt]", createdAt), [], "ids that were created later");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      t.answered(await t.patch(path, { data: { title: "later" } }), 200);
+      t.is(await filtered("filter[updatedAt][gt]", createdAt), ids.slice(0, 1), "ids that were changed later");
+    }),
     ...checkEach(
       [
         "colour",
