@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../packages/sdk/src/protocol/json.ts";
 import type { Field } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 import { startWithTables } from "../../packages/server/src/testing/attached-tables.ts";
-import { inOrder, mistyped, queryCases, wrongQueries } from "./query-cases.ts";
+import { inWords, mistyped, queryCases } from "./query-cases.ts";
 
 const { app, db, attach } = await startWithTables();
 
@@ -103,7 +103,7 @@ describe.each(Object.entries(queryCases))(
     test.each(counts)("%s of %j", async (countBy, query, expected) => {
       for (const model of [`kept${name}`, `attached${name}`]) {
         const found = await countsOf(model, { ...query, countBy });
-        expect(inOrder(found)).toEqual(inOrder(expected));
+        expect(inWords(found)).toEqual(expected.toSorted());
         const times = found.map(([, count]) => count);
         expect(times).toEqual(times.toSorted((a, b) => b - a));
       }
@@ -146,17 +146,6 @@ test("[G26] [R61] [R93] a query finds what is of its field's type, and takes any
   for (const [where, ids] of mistyped.finds)
     expect(await idsOf("mistyped", { where }, 100), JSON.stringify(where)).toBe(ids);
   for (const [countBy, value] of Object.entries({ title: "todo", status: "todo", effort: 3 }))
-    expect(inOrder(await countsOf("mistyped", { countBy })), countBy).toEqual(
-      inOrder(`null: 3, ${JSON.stringify(value)}: 1`),
-    );
-  expect(inOrder(await countsOf("mistyped", { countBy: "labels" }))).toEqual(inOrder('null: 3, "todo": 1, 3: 1'));
-});
-
-test("[G28] what a client refuses is 400, and the error says where in the body", async () => {
-  for (const model of ["kepttasks", "attachedtasks"])
-    for (const [query, param] of wrongQueries) {
-      const { status, body } = await app.call("POST", `/v1/models/${model}/query`, { json: query });
-      expect(status, JSON.stringify(query)).toBe(400);
-      expect(body.param, JSON.stringify(query)).toBe(param);
-    }
+    expect(inWords(await countsOf("mistyped", { countBy })), countBy).toEqual([`1 ${JSON.stringify(value)}`, "3 null"]);
+  expect(inWords(await countsOf("mistyped", { countBy: "labels" }))).toEqual(['1 "todo"', "1 3", "3 null"]);
 });
