@@ -1,24 +1,15 @@
 import { type FollowedRecords, type Model, schemaFingerprint } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { startApp } from "../testing/app.ts";
+import { LATEST, NEWER, OLDER, olderTenant, RENAME } from "../testing/renamed-fields.ts";
 import { follow, openStream, type TestStream } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const second = await app.another();
 const { call, url } = app;
 
-const text = { type: "string" } as const;
-const OLDER: Record<string, Model> = { Slide: { fields: { title: text, note: text } } };
-const NEWER: Record<string, Model> = { Slide: { fields: { heading: text, note: text } } };
-/** A new field has the name that the older page knows for another one. */
-const LATEST: Record<string, Model> = { Slide: { fields: { heading: text, note: text, title: text } } };
-const RENAME = { renames: [{ model: "slide", from: "title", to: "heading" }] };
-
 async function tenant() {
-  const { organization, token } = await app.newOrganization();
-  const push = async (next: Record<string, Model>, rest: object = {}, by = call) =>
-    void (await by("POST", "/v1/schema", { token, json: { models: next, ...rest } }));
-  await push(OLDER);
+  const { token, push, age } = await olderTenant(app);
   const write = async (path: string, json: object, method = "POST", by = call) => {
     const answer = await by(method, path, { token, json });
     expect(answer.text).toContain('"confirmed"');
@@ -27,7 +18,7 @@ async function tenant() {
   const create = (id: string, data: object, by = call) => write("/v1/models/slide", { id, data }, "POST", by);
   const stream = (models: Record<string, Model>, hello: object = {}, at = url) =>
     follow(at, token, { schema: schemaFingerprint(models), ...hello });
-  return { token, push, write, create, stream, organization };
+  return { token, push, write, create, stream, age };
 }
 
 const dataOf = ({ entries }: TestStream) => entries.map(({ data }) => data);
@@ -129,13 +120,9 @@ test("[M30] [M53] the welcome has the rowsVersion of the page's names, as the lo
 });
 
 test("[M34] a page whose schema is too old gets no stream", async () => {
-  const { push, token, organization } = await tenant();
+  const { push, token, age } = await tenant();
   await push(NEWER, RENAME);
-  await app.sql(
-    `update holdfast.model_schema set created_at = created_at - interval '31 days'
-     where tenant in (select id from holdfast.tenant where organization = $1)`,
-    [organization],
-  );
+  await age(31);
   const stream = await openStream(url);
   stream.send({ frame: "hello", token, schema: schemaFingerprint(OLDER) });
   expect(await stream.next("error")).toMatchObject({ code: "schema_too_old" });
