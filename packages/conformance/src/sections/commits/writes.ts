@@ -28,7 +28,7 @@ export const section: SuiteSection = {
       t.refused(await t.patch(`${notes}/${id}`, { data: { id: "another", title: "y" } }), "id_mismatch");
       t.answered(await t.patch(`${notes}/${id}`, { data: { id, title: "y" } }), 200, { status: "confirmed" });
     }),
-    check("A create fills in the declared defaults, and data begins with id.", async (t) => {
+    check("[C8] A create fills in the declared defaults, and data begins with id.", async (t) => {
       const id = t.id();
       t.answered(await t.post(stricts, { id, data: { size: 1, name: "n" } }), 200, { status: "confirmed" });
       const read = await t.get(`${stricts}/${id}`);
@@ -126,7 +126,7 @@ export const section: SuiteSection = {
         t.is(await verbsOf(t, before, id), [], "entries");
       },
     ),
-    check("The receipt of a batch names the missing ids, and the server applies the rest.", async (t) => {
+    check("[C5] The receipt of a batch names the missing ids, and the server applies the rest.", async (t) => {
       const { id, path } = await t.note();
       const [gone, gone2] = [t.id(), t.id()];
       const answer = await t.commit([

@@ -1,16 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  archive,
-  create,
-  emptyTenant,
-  MODELS,
-  outcomeOf,
-  remove,
-  unarchive,
-  update,
-  write,
-} from "../../testing/tenant.ts";
+import { archive, create, emptyTenant, outcomeOf, remove, unarchive, update, write } from "../../testing/tenant.ts";
 import type { TenantState } from "./tenant-state.ts";
 
 /** A tenant with one slide, made by ann at position 1 and retitled by bob at 2. */
@@ -22,31 +12,6 @@ function oneSlide(): TenantState {
 }
 const rowOf = (state: TenantState, key = "slide/s1") => state.records.get(key);
 const receiptOf = (judged: ReturnType<typeof write>) => JSON.parse(judged.body) as Record<string, unknown>;
-const errorOf = (judged: ReturnType<typeof write>) => (receiptOf(judged).error ?? {}) as Record<string, unknown>;
-
-test("[C8] a create fills in the declared defaults, and data begins with the id", () => {
-  const state = oneSlide();
-  expect(Object.keys(rowOf(state)!.data)).toEqual(["id", "deckId", "title", "order"]);
-  expect(rowOf(state)).toMatchObject({ syncId: 2, createdSyncId: 1, createdBy: "user:ann", updatedBy: "user:bob" });
-});
-
-test("[C1] one refused operation, and nothing of the commit is written", () => {
-  const state = oneSlide();
-  const judged = write(state, [
-    update("slide", "s1", { title: "x" }),
-    create("slide", "s2", { title: "y" }),
-    update("slide", "s1", { colour: "red" }),
-  ]);
-  expect(errorOf(judged)).toMatchObject({ code: "unknown_field", field: "operations[2].data.colour" });
-  expect(state.head.syncId).toBe(2);
-  expect(rowOf(state, "slide/s2")).toBeUndefined();
-});
-
-test("[C1] a single-record route names the field, a batch the operation too", () => {
-  const operations = [update("slide", "s1", { order: "1" })];
-  expect(errorOf(write(oneSlide(), operations, { single: true })).field).toBe("data.order");
-  expect(errorOf(write(oneSlide(), operations)).field).toBe("operations[0].data.order");
-});
 
 /** Each refused for another reason, in the order in which the questions are asked. */
 const wrongs = {
@@ -120,81 +85,6 @@ test("[C3] an operation sees what those before it in the same commit did", () =>
   expect(rowOf(state)).toMatchObject({ data: { title: "c", notes: "n" }, createdSyncId: 4, syncId: 5 });
 });
 
-test("[C4] the same create again, by the same participant, is confirmed at its own position", () => {
-  const state = emptyTenant();
-  write(state, [create("slide", "s1", { title: "a" })]);
-  write(state, [create("slide", "s2", { title: "b" })]);
-  const again = receiptOf(write(state, [create("slide", "s1", { order: 0, title: "a", id: "s1" })]));
-  expect(again).toMatchObject({ status: "confirmed", lastSyncId: 1, ops: 1 });
-  expect(state.head.syncId).toBe(2);
-});
-
-test.each([
-  ["other data", (s: TenantState) => s, create("slide", "s1", { title: "b" }), "ann"],
-  ["another participant", (s: TenantState) => s, create("slide", "s1", { title: "a" }), "bob"],
-  [
-    "touched since",
-    (s: TenantState) => void write(s, [update("slide", "s1", { order: 5 })]),
-    create("slide", "s1", { title: "a" }),
-    "ann",
-  ],
-  [
-    "archived since",
-    (s: TenantState) => void write(s, [archive("slide", "s1")]),
-    create("slide", "s1", { title: "a" }),
-    "ann",
-  ],
-])("[C4] a create of an id that exists is refused: %s", (_, prepare, operation, id) => {
-  const state = emptyTenant();
-  write(state, [create("slide", "s1", { title: "a" })]);
-  prepare(state);
-  expect(outcomeOf(write(state, [operation], { id }))).toBe("already_exists");
-});
-
-test("[C4] an id may be made again after a delete", () => {
-  const state = oneSlide();
-  write(state, [remove("slide", "s1")]);
-  expect(outcomeOf(write(state, [create("slide", "s1", { title: "a" })]))).toBe("confirmed");
-});
-
-test("[C5] a write to a missing record is no error: its id is listed once, and the rest is applied", () => {
-  const state = oneSlide();
-  const judged = write(state, [
-    update("slide", "gone", { title: "x" }),
-    archive("slide", "gone"),
-    remove("slide", "never"),
-    unarchive("slide", "never"),
-    update("slide", "s1", { title: "y" }),
-  ]);
-  expect(receiptOf(judged)).toMatchObject({
-    status: "confirmed",
-    missingIds: ["gone", "never"],
-    ops: 5,
-    lastSyncId: 3,
-  });
-  expect(receiptOf(write(state, [update("slide", "s1", { title: "z" })]))).not.toHaveProperty("missingIds");
-});
-
-test("[C6] a commit that changes nothing writes nothing, and is confirmed at the head", () => {
-  const state = oneSlide();
-  for (const operations of [
-    [update("slide", "s1", { title: "bob's" })],
-    [update("slide", "s1", { title: "bob's", order: 0 })],
-    [unarchive("slide", "s1")],
-    [update("favorite", "f1", {})],
-  ])
-    expect(receiptOf(write(state, operations))).toMatchObject({ status: "confirmed", lastSyncId: 2 });
-  write(state, [archive("slide", "s1")]);
-  expect(receiptOf(write(state, [archive("slide", "s1")]))).toMatchObject({ lastSyncId: 3 });
-  expect(state.head.syncId).toBe(3);
-});
-
-test("[C6] an update of nothing is refused, the favorite model aside", () => {
-  expect(outcomeOf(write(oneSlide(), [update("slide", "s1", {})]))).toBe("empty_update");
-  expect(outcomeOf(write(oneSlide(), [update("slide", "s1", { id: "s1" })]))).toBe("empty_update");
-  expect(outcomeOf(write(oneSlide(), [update("favorite", "f1", {})]))).toBe("confirmed");
-});
-
 test("[L3] changed fields are those whose value is another one now, and only updates have them", () => {
   const state = oneSlide();
   const entries = (judged: ReturnType<typeof write>) =>
@@ -225,77 +115,6 @@ test("[L3] an entry keeps the groups after, and those before when they were othe
   expect(entries([remove("slide", "s1")])).toEqual([[["deck:d2"], null]]);
 });
 
-test("[C13] a write that names a claim that is not held is refused", () => {
-  expect(outcomeOf(write(oneSlide(), [update("slide", "s1", { notes: "x" }, { claim: "claim_1" })]))).toBe(
-    "claim_lost",
-  );
-});
-
-test("[S1] without readAt nothing is stale, and readAt beyond the head is refused", () => {
-  expect(outcomeOf(write(oneSlide(), [update("slide", "s1", { title: "x" })]))).toBe("confirmed");
-  expect(outcomeOf(write(oneSlide(), [update("slide", "s1", { title: "x" }, { readAt: 2 })]))).toBe("confirmed");
-  expect(errorOf(write(oneSlide(), [update("slide", "s1", { title: "x" }, { readAt: 3 })]))).toMatchObject({
-    code: "read_at_in_future",
-    field: "operations[0].readAt",
-  });
-  expect(
-    errorOf(write(oneSlide(), [create("slide", "s2", {})], { reads: [{ group: "deck:d1", readAt: 3 }] })),
-  ).toMatchObject({
-    code: "read_at_in_future",
-    field: "reads[0].readAt",
-  });
-});
-
-test("[S7] a client does not conflict with itself, another of the same person does", () => {
-  const mine = (clientId: string, id = "bob") =>
-    [[update("slide", "s1", { title: "again" }, { readAt: 1 })], { id, clientId }] as const;
-  expect(outcomeOf(write(oneSlide(), ...mine("bobs")))).toBe("confirmed");
-  expect(outcomeOf(write(oneSlide(), ...mine("bobs-phone")))).toBe("stale_context");
-  expect(outcomeOf(write(oneSlide(), ...mine("bobs", "ann")))).toBe("stale_context");
-});
-
-test("[S9] overwrite writes over what moved", () => {
-  const state = oneSlide();
-  write(state, [update("slide", "s1", { title: "mine" }, { readAt: 1, onStale: "overwrite" })]);
-  expect(rowOf(state)?.data.title).toBe("mine");
-});
-
-test("[S9] notify holds the whole commit and lists what changed", () => {
-  const state = oneSlide();
-  const judged = write(state, [
-    create("slide", "s2", { title: "new" }),
-    update("slide", "s1", { title: "mine" }, { readAt: 1, onStale: "notify" }),
-  ]);
-  expect(receiptOf(judged)).toMatchObject({
-    success: false,
-    status: "rejected",
-    error: { code: "stale_context" },
-    lastSyncId: 2,
-    notifications: [
-      {
-        object: "stale_notification",
-        model: "Slide",
-        id: "s1",
-        readAt: 1,
-        writtenBy: "user:bob",
-        observedSyncId: 2,
-        conflictingFields: ["title"],
-        currentValues: { title: "bob's" },
-      },
-    ],
-  });
-  expect(state.head.syncId).toBe(2);
-  expect(rowOf(state, "slide/s2")).toBeUndefined();
-});
-
-test("[S6] an update of a record that was deleted since is stale, though it is missing", () => {
-  const state = oneSlide();
-  write(state, [remove("slide", "s1")], { id: "bob" });
-  expect(outcomeOf(write(state, [update("slide", "s1", { title: "x" }, { readAt: 2 })]))).toBe("stale_context");
-  expect(outcomeOf(write(state, [remove("slide", "s1", null, { readAt: 2 })]))).toBe("confirmed");
-  expect(outcomeOf(write(state, [update("slide", "s1", { title: "x" }, { readAt: 3 })]))).toBe("confirmed");
-});
-
 test.each([
   ["a row", { model: "slide", id: "s1", readAt: 1 }, true],
   ["a row, read since", { model: "slide", id: "s1", readAt: 2 }, false],
@@ -317,25 +136,6 @@ test.each([
     expect(outcomeOf(write(oneSlide(), operations, { reads: [read], id: "bob", clientId: "bobs" }))).toBe(
       read.readAt === 0 && moved ? "stale_context" : "confirmed",
     );
-});
-
-test("[S12] a group's notice names the group and its newest entry, and shows no values", () => {
-  const judged = write(oneSlide(), [create("slide", "s2", {})], {
-    reads: [{ group: "deck:d1", readAt: 1, onStale: "notify" }],
-  });
-  expect(receiptOf(judged).notifications).toEqual([
-    {
-      object: "stale_notification",
-      model: "Slide",
-      id: "s1",
-      writtenBy: "user:bob",
-      group: "deck:d1",
-      readAt: 1,
-      observedSyncId: 2,
-      conflictingFields: [],
-      currentValues: {},
-    },
-  ]);
 });
 
 test("[S8] a premise on a row that is gone cannot be kept when the log no longer reaches back", () => {
@@ -385,10 +185,4 @@ test("[S2] for random writes, a writer with an older position never overwrites a
     ),
     { seed: 20_260_131 },
   );
-});
-
-test("[M1] a model is found by its lower-case name, and reported under its declared one", () => {
-  expect(Object.keys(MODELS)).toContain("Slide");
-  const judged = write(oneSlide(), [update("slide", "s1", { title: "x" }, { readAt: 1, onStale: "notify" })]);
-  expect(receiptOf(judged).notifications).toMatchObject([{ model: "Slide" }]);
 });

@@ -1,9 +1,8 @@
 import { limits } from "@holdfast/sdk/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Principal } from "../../../rules/tokens/participant.ts";
-import { scopeOf } from "../../../rules/tokens/scope.ts";
-import { advanceQueue } from "./advance-queue.ts";
+import type { Principal } from "../tokens/participant.ts";
+import { scopeOf } from "../tokens/scope.ts";
 import { type ClaimQueue, type ClaimState, holdersOf, inQueueOrder, isConflict, isSilent } from "./claim.ts";
 import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";
 import { type ClaimContext, type ClaimDecision, decideClaim } from "./decide-claim.ts";
@@ -100,17 +99,6 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
 
 const outcome = (decision: ClaimDecision) => (decision.kind === "refused" ? decision.refusal.code : decision.kind);
 
-test("[A1] [A28] granted, renewed, waiting, refused", () => {
-  const at = place();
-  expect(outcome(at.claim("ann"))).toBe("granted");
-  expect(outcome(at.claim("ann"))).toBe("renewed");
-  expect(outcome(at.claim("bob", { queue: false }))).toBe("claim_conflict");
-  expect(outcome(at.claim("bob"))).toBe("waiting");
-  expect(outcome(at.claim("bob"))).toBe("waiting");
-  expect(at.holders()).toEqual(["ann"]);
-  expect(at.waiting()).toEqual(["bob"]);
-});
-
 test("[A2] a renewal sets the end from now on, also earlier, and a day after the grant is the last", () => {
   const at = place();
   at.claim("ann", { ttlMs: 60_000 });
@@ -126,20 +114,6 @@ test("[A2] a renewal sets the end from now on, also earlier, and a day after the
   }
   at.renew("ann", "c1", limits.claimTtlMaxMs);
   expect(at.queue[0]?.expiresAt).toBe(T0 + limits.claimLongestMs);
-});
-
-test("[A5] an ended claim is granted to the next waiter, with its full time and a greater fence", () => {
-  const at = place();
-  at.claim("ann", { ttlMs: 5_000 });
-  at.claim("bob", { ttlMs: 7_000 });
-  at.now += 4_999;
-  at.advance();
-  expect(at.holders()).toEqual(["ann"]);
-  at.now += 1;
-  at.advance();
-  expect(at.holders()).toEqual(["bob"]);
-  expect(at.queue[0]).toMatchObject({ expiresAt: at.now + 7_000, fence: 2 });
-  expect(at.ended.map(({ status }) => status)).toEqual(["expired"]);
 });
 
 test("[A5] a claim that is over holds nothing, also before anybody wrote that down", () => {
@@ -176,19 +150,6 @@ test("[A6] the silent are passed over, come next when they are heard of, and go 
   expect(at.ended.at(-1)).toMatchObject({ participant: "agent:eve", status: "canceled" });
 });
 
-test("[A7] a waiter whose token was revoked, or whose record went elsewhere, is not granted", () => {
-  const at = place(["deck:1"]);
-  at.claim("ann");
-  at.claim("bob", { principal: principal("bob", ["slide.*"], ["deck:1"]) });
-  at.claim("eve");
-  at.groups = ["deck:2"];
-  at.release("ann");
-  expect(at.holders()).toEqual(["eve"]);
-  expect(at.ended.find(({ participant }) => participant === "agent:bob")?.status).toBe("canceled");
-  const revoked = at.queue.map((claim) => ({ ...claim, revokedAt: at.now }));
-  expect(advanceQueue(revoked, at.tenant()).map(({ status }) => status)).toEqual(["canceled"]);
-});
-
 test("[A8] a circle is found however long it is, through holders and through those before one in a line", () => {
   const wait = (waiter: string, blocker: string) => ({ waiter, blocker });
   expect(closesCircle([], "a", ["b"])).toBe(false);
@@ -204,30 +165,6 @@ test("[A8] a circle is found however long it is, through holders and through tho
     wait("agent:eve", "agent:ann"),
     wait("agent:eve", "agent:bob"),
   ]);
-});
-
-test("[A13] preempting takes what conflicts from agents, and nothing from people", () => {
-  const at = place();
-  at.claim("ann", { field: "title" });
-  at.claim("user:pia", { field: "notes", principal: principal("user:pia") });
-  const boss = principal("user:boss", ["slide.*", "claim.preempt"]);
-  expect(outcome(at.claim("x", { principal: boss, preempt: true }))).toBe("preempt_denied");
-  expect(outcome(at.claim("x", { principal: boss, preempt: true, field: "title" }))).toBe("granted");
-  expect(at.holders()).toEqual(["pia", "boss"]);
-  const unentitled = principal("user:x", ["*.*"]);
-  expect(outcome(at.claim("x", { principal: unentitled, preempt: true, field: "order" }))).toBe(
-    "capability_scope_denied",
-  );
-});
-
-test("[A15] a record that is gone ends every claim on it", () => {
-  const at = place();
-  at.claim("ann");
-  at.claim("bob");
-  at.groups = undefined;
-  at.advance();
-  expect(at.queue).toEqual([]);
-  expect(outcome(at.claim("ann"))).toBe("record_not_found");
 });
 
 /** Anything that may happen to a line, in any order. */
