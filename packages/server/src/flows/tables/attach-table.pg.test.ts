@@ -30,77 +30,6 @@ test("[DS1] rows that were there before are records, without log entries, and cl
   expect([history.status, history.body.data]).toEqual([200, []]);
 });
 
-test("[DS2] a transaction of plain SQL becomes one commit of system:database, with the last state of each row", async () => {
-  await db.query("create table public.whole (id text primary key, title text)");
-  await attach("public.whole", { title: {} });
-  await db.query("begin");
-  await db.query("insert into whole values ('a', 'One'), ('b', 'Two')");
-  await db.query("update whole set title = 'First' where id = 'a'");
-  await db.query("savepoint s");
-  await db.query("delete from whole");
-  await db.query("rollback to s");
-  await db.query("commit");
-  const log = await entries(2);
-  expect(log.map(spelled)).toEqual(["created b Two", "created a First"]);
-  expect(new Set(log.map(({ clientTxId }) => clientTxId)).size).toBe(1);
-  expect(log[0]?.actor).toBe("database");
-});
-
-test("[DS2] [DS98] a transaction that rolls back leaves nothing, and one that changes nothing writes nothing", async () => {
-  await db.query("create table public.quiet (id text primary key, title text)");
-  await db.query("insert into quiet values ('a', 'One')");
-  await attach("public.quiet", { title: {} });
-  await db.query("begin; delete from quiet; rollback");
-  await db.query("update quiet set title = title");
-  await db.query("update quiet set title = 'Two'");
-  expect((await entries(1)).map(spelled)).toEqual(["updated a Two"]);
-});
-
-test("[DS3] a changed key deletes the record of the old key and creates one of the new key", async () => {
-  await db.query("create table public.keyed (id int primary key deferrable, title text)");
-  await db.query("insert into keyed values (1, 'One'), (2, 'Two')");
-  await attach("public.keyed", { title: {} });
-  await db.query("update keyed set id = id + 1");
-  const log = await entries(3);
-  expect(log.map(spelled)).toEqual(["deleted 1", "updated 2 One", "created 3 Two"]);
-});
-
-test("[DS3] COPY, an upsert, MERGE's update, a cascade and TRUNCATE reach the log", async () => {
-  await db.query("create table public.parents (id text primary key, title text)");
-  await db.query(
-    "create table public.children (id text primary key, title text, parent text references parents on delete cascade)",
-  );
-  await attach("public.parents", { title: {} });
-  await attach("public.children", { title: {}, parent: {} });
-  await db.query("insert into parents values ('p', 'P'), ('q', 'Q')");
-  await db.query("insert into children values ('c', 'C', 'p'), ('d', 'D', 'q')");
-  await db.query(
-    "insert into children values ('c', 'New', 'p'), ('e', 'E', 'q') on conflict (id) do update set title = excluded.title",
-  );
-  await db.query(
-    "merge into parents p using (values ('q', 'Merged')) v(id, title) on p.id = v.id when matched then update set title = v.title",
-  );
-  await db.query("delete from parents where id = 'p'");
-  await db.query("truncate parents cascade");
-  const log = (await entries(12)).map(spelled);
-  expect(log.slice(0, 4)).toEqual(["created p P", "created q Q", "created c C", "created d D"]);
-  expect(log.slice(4, 7).toSorted()).toEqual(["created e E", "updated c New", "updated q Merged"]);
-  expect(log.slice(7, 9).toSorted()).toEqual(["deleted c", "deleted p"]);
-  expect(log.slice(9).toSorted()).toEqual(["deleted d", "deleted e", "deleted q"]);
-});
-
-test("[DS3] what the caller's own trigger makes of a row after the statement is what the log says last", async () => {
-  await db.query("create table public.touched (id text primary key, title text)");
-  await db.query(`create function touch() returns trigger language plpgsql as $$ begin
-    if pg_trigger_depth() = 1 then update touched set title = upper(new.title) where id = new.id; end if; return null; end $$`);
-  await db.query("create trigger touch after insert or update on touched for each row execute function touch()");
-  await attach("public.touched", { title: {} });
-  await db.query("insert into touched values ('a', 'one')");
-  await entries(1);
-  await db.query("update touched set title = 'two'");
-  expect((await entries(2)).map(spelled)).toEqual(["created a ONE", "updated a TWO"]);
-});
-
 test("[DS4] values keep what JSON can say of them: digits, times in UTC, NUL in json, and the caller's session settings change nothing", async () => {
   await db.query(
     "create table public.typed (id uuid primary key, price numeric, at timestamptz, raw json, took interval, half float8)",
@@ -239,15 +168,6 @@ test("[DS3] a role without any right on Holdfast's schema writes the table, and 
     "begin; set local role app_writer; insert into granted values ('a', 'One'); commit; drop owned by app_writer; drop role app_writer",
   );
   expect((await entries(1)).map(spelled)).toEqual(["created a One"]);
-});
-
-test("[DS2] a transaction of 3 000 rows is one commit, whole", async () => {
-  await db.query("create table public.large (id int primary key, title text)");
-  await attach("public.large", { title: {} });
-  await db.query("insert into large select n, repeat('x', 2000) from generate_series(1, 3000) n");
-  const log = await entries(3_000);
-  expect(log.length).toBe(3_000);
-  expect(new Set(log.map(({ clientTxId }) => clientTxId)).size).toBe(1);
 });
 
 test("[DS3] a claim on a record ends when its row is deleted", async () => {

@@ -89,6 +89,11 @@ test("[DS14] [DS105] whatever a trigger raises is the answer to its commit alone
     ...[[503, "overloaded"], [503, "unavailable"], [503, "storage_full"], [503, "unavailable"], OK],
   ]);
   expect(await rows("raising")).toHaveLength(2);
+  const others = ["22000", "23505", "42P01", "HF001", "0A000", "XYZ12"];
+  expect(await bulk(others.map((title) => ({ action: "create", model, id: title, data: { title } })))).toEqual(
+    others.map(() => refused),
+  );
+  for (const title of ["40001", "40P01", "55P03"]) expect((await create(model, "a", { title })).status).toBe(503);
   await expectSame(model);
 });
 
@@ -154,11 +159,13 @@ test("[DS18] a column that is renamed while a write waits for the table, makes i
 test("[DS6] names that are words of our own SQL, or need quotes, are the caller's to choose", async () => {
   await db.query(`create table public."Order" ("a b" text primary key, t text, r text, ids text, "select" text);
     create table public."keys" (ids text primary key, key text, locked text, n text, names text, name text);
-    create table public.r (r text primary key, t text)`);
+    create table public.r (r text primary key, t text);
+    create schema "My ""Schema"; create table "My ""Schema"."Th'ing" ("Key ""x" text primary key, "w" text)`);
   const tables = [
     { name: 'public."Order"', key: "a b", fields: ["t", "r", "ids", "select"] },
     { name: 'public."keys"', key: "ids", fields: ["key", "locked", "n", "names", "name"] },
     { name: "public.r", key: "r", fields: ["t"] },
+    { name: `"My ""Schema"."Th'ing"`, key: 'Key "x', fields: ["w"] },
   ];
   for (const { name, key: keyColumn, fields } of tables) {
     const valued = (value: string) => Object.fromEntries(fields.map((field) => [field, value]));

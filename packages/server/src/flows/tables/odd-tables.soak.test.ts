@@ -12,17 +12,6 @@ beforeEach(async () => void (await mark()));
 const same = async (model: string, rows: number) =>
   expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows, extra: 0, different: 0 });
 
-test("[DS6] odd names, of the table, its schema and its columns", async () => {
-  await db.query(`create schema "My ""Schema";
-    create table "My ""Schema"."Or'der" ("Key ""x" text primary key, "a b" text, "select" text, "w" text)`);
-  const { model } = await attach(`"My ""Schema"."Or'der"`, { "a b": {}, select: {}, w: {} }, `Key "x`);
-  expect((await create(model, "a", { "a b": "1", select: "2", w: "3" })).status).toBe(200);
-  expect((await update(model, "a", { select: "4" })).status).toBe(200);
-  const { rows } = await db.query(`select * from "My ""Schema"."Or'der"`);
-  expect(rows).toEqual([{ 'Key "x': "a", "a b": "1", select: "4", w: "3" }]);
-  await same(model, 1);
-});
-
 test("[DS6] rows of partitions: written through the parent, also where an update moves them", async () => {
   await db.query(
     `create table public.parts (id text, title text, region text, primary key (id, region)) partition by list (region)`,
@@ -38,62 +27,6 @@ test("[DS6] rows of partitions: written through the parent, also where an update
   expect((await update(model, "50", { title: "Higher" })).status).toBe(200);
   expect((await entries(3)).map(spelled)).toEqual(["created 5 Low", "created 50 High", "updated 50 Higher"]);
   await same(model, 2);
-});
-
-test("[DS14] [DS105] whatever a trigger raises: a refusal, or 503 if it says that it passes; never a 500", async () => {
-  await db.query(`create table public.raising (id text primary key, title text);
-    create function public.raise_it() returns trigger language plpgsql as $$
-      begin
-        if new.title = 'long' then raise exception '%', repeat('x', 1000000); end if;
-        raise exception 'As %', new.title using errcode = new.title;
-      end $$;
-    create trigger raise_it before insert on raising for each row execute function raise_it()`);
-  const { model } = await attach("public.raising", { title: {} });
-  const tried = async (title: string) => {
-    const { status, body } = await create(model, "a", { title });
-    return [title, status, body.code];
-  };
-  for (const state of ["22000", "P0001", "23505", "42P01", "HF001", "0A000", "XYZ12"])
-    expect(await tried(state)).toEqual([state, 409, "source_refused"]);
-  for (const state of ["40001", "40P01", "55P03", "57014", "53100"]) expect((await tried(state))[1]).toBe(503);
-  const long = await create(model, "a", { title: "long" });
-  expect([long.status, String(long.body.message).length]).toEqual([409, 1_000]);
-  await same(model, 0);
-});
-
-test("[DS16] [DS107] a trigger that takes longer than a statement may: 503, nothing is written, and the tenant's next commits go on", async () => {
-  await db.query(`create table public.endless (id text primary key, title text);
-    create function public.sleep_long() returns trigger language plpgsql as $$
-      begin if new.title = 'sleep' then perform pg_sleep(20); end if; return new; end $$;
-    create trigger sleep_long before insert on endless for each row execute function sleep_long()`);
-  const { model } = await attach("public.endless", { title: {} });
-  const asleep = await create(model, "a", { title: "sleep" });
-  expect(asleep.status).toBe(503);
-  expect((await create(model, "b", { title: "awake" })).status).toBe(200);
-  await same(model, 1);
-});
-
-test("[DS6] [DS99] a trigger that changes thousands of other rows: one commit, whole", async () => {
-  await db.query(`create table public.totals (id text primary key, title text);
-    create table public.items (id text primary key, title text);
-    insert into items select 'i' || n, 'Item' from generate_series(1, 5000) n;
-    create function public.touch_items() returns trigger language plpgsql as $$
-      begin update public.items set title = new.title; return null; end $$;
-    create trigger touch_items after insert on totals for each row execute function touch_items()`);
-  const { model } = await attach("public.totals", { title: {} });
-  const items = await attach("public.items", { title: {} });
-  expect((await create(model, "t", { title: "All" })).status).toBe(200);
-  const log = await entries(5_001);
-  expect(new Set(log.map(({ clientTxId }) => clientTxId)).size).toBe(1);
-  await same(model, 1);
-  await same(items.model, 5_000);
-  // With the row itself that is one more than a commit may change.
-  await db.query("insert into items select 'more' || n, 'Item' from generate_series(1, 5000) n");
-  const { status, body } = await create(model, "u", { title: "More" });
-  expect([status, body.source]).toMatchObject([409, { sqlstate: "HF004" }]);
-  await entries(10_001);
-  await same(model, 1);
-  await same(items.model, 10_000);
 });
 
 test("[DS6] a deferred trigger that writes rows at the end, and one that removes the row at once", async () => {
@@ -167,21 +100,6 @@ test("[DS14] a table that is dropped, and a column whose type changes, while wri
   const gone = await update(model, "a", { title: "Two" });
   expect([gone.status, gone.body.code]).toEqual([503, "source_changed"]);
   expect((await create("document", "after", {})).status).toBe(200);
-});
-
-test("[DS6] a trigger that writes another tenant's table: the change is in that tenant's log", async () => {
-  const { other } = app.tenants;
-  await db.query(`create table public.ours (id text primary key, title text);
-    create table public.copies (id text primary key, title text);
-    create function public.copy_it() returns trigger language plpgsql as $$
-      begin insert into public.copies values (new.id, new.title); return null; end $$;
-    create trigger copy_it after insert on ours for each row execute function copy_it()`);
-  const { model } = await attach("public.ours", { title: {} });
-  const copies = await attach("public.copies", { title: {} }, "id", {}, other);
-  expect((await create(model, "a", { title: "One" })).status).toBe(200);
-  const read = () => app.call("GET", `/v1/models/${copies.model}/a`, { token: app.keys.other });
-  await until(async () => expect(await (await read()).status).toBe(200));
-  expect((await app.call("GET", `/v1/models/${copies.model}/a`)).status).toBe(404);
 });
 
 test("[DS14] a role without rights on the schema cannot call the functions that write", async () => {
