@@ -96,7 +96,7 @@ export const ownModels: Models = {
     groups: [{ kind: "confdeck", from: "deckId" }],
   },
   [OWNED]: {
-    fields: { deckId: { type: "string" }, title: { type: "string" } },
+    fields: { deckId: { type: "string", index: true }, title: { type: "string" } },
     groups: [{ kind: "confdeck", from: "deckId" }],
     writableBy: ["$createdBy", "group:confrole:owner"],
   },

@@ -371,26 +371,6 @@ test("[E5] with a token it has the models of that tenant, with their fields", as
   expect(oneKey.enum).toEqual(expect.arrayContaining(["id", "title", "order", "createdAt", "updatedAt"]));
 });
 
-test("[E5] the document follows the tenant's schema, and shows it to no other tenant", async () => {
-  const models = { Note: { fields: { text: { type: "string", required: true } } } };
-  expect((await call("POST", "/v1/schema", { token: keys.test, json: { models } })).status).toBe(409);
-  const key = await app.newKey(false);
-  const before = await call("GET", "/openapi.json", { token: key.token });
-  const added = { models: { ...referenceSchema.models, ...models } };
-  expect((await call("POST", "/v1/schema", { token: key.token, json: added })).status).toBe(201);
-  const after = await call("GET", "/openapi.json", { token: key.token });
-  expect(after.headers.etag).not.toBe(before.headers.etag);
-  expect(Object.keys(after.body.paths as Plain)).toContain("/v1/models/note/{id}");
-  for (const token of [keys.live, keys.other])
-    expect(Object.keys((await described(token)).paths as Plain)).not.toContain("/v1/models/note/{id}");
-});
-
-test("[E5] a request with an invalid token is refused", async () => {
-  const answer = await call("GET", "/openapi.json", { token: `${keys.live}x` });
-  expect(answer.status).toBe(401);
-  expect(answer.body.code).toBe("apikey_invalid");
-});
-
 test("[E4] the document has the version of the interface, and this server's URL", async () => {
   expect(generic).toMatchObject({ openapi: "3.1.0", info: { version: "0.16.1" }, servers: [{ url: app.url }] });
   const hidden = await app.another({ publicUrl: "https://sync.example" });

@@ -100,31 +100,6 @@ test("[G15] usage lists the requested days, oldest first", async () => {
   expect(body).toEqual({ object: "list", data: [], has_more: false, next_cursor: null });
 });
 
-test("[G15] [H6] an invalid day is refused", async () => {
-  for (const [search, param] of [
-    ["starting_at=", "starting_at"],
-    ["starting_at=2026-02-30", "starting_at"],
-    ["ending_at=now", "ending_at"],
-    ["ending_at='%3Bdrop%20table%20x", "ending_at"],
-    ["starting_at=2026-01-02&ending_at=2026-01-01", "starting_at"],
-    ["starting_at=2026-01-02&starting_at=2026-01-02", "starting_at"],
-    ["starting_at=%00", "starting_at"],
-    ["starting_at=infinity", "starting_at"],
-  ]) {
-    const { status, body } = await call("GET", `/v1/usage?${search}`);
-    expect(status, String(search)).toBe(400);
-    expect(body.code, String(search)).toBe("invalid_value");
-    expect(body.param, String(search)).toEqual(param);
-  }
-  expect((await call("GET", "/v1/usage?event_name=reads")).body.code).toBe("unknown_parameter");
-});
-
-test("[G15] [K10] only a secret key reads the usage", async () => {
-  const answer = await call("GET", "/v1/usage", { token: await app.agent("agent") });
-  expect(answer.status).toBe(403);
-  expect(answer.body.code).toBe("secret_key_required");
-});
-
 test("[G15] a day ends at midnight UTC, and what cannot be written is kept", async () => {
   const pool = app.pool(2);
   let now = Date.parse("2020-01-31T23:59:59.999Z");

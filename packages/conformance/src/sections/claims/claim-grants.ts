@@ -12,6 +12,7 @@ import {
   scene,
   write,
 } from "../../kit/claim-kit.ts";
+import { schemaTenant } from "../../kit/schema-tenant.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 
 const notes = `/v1/models/${NOTE}`;
@@ -147,6 +148,27 @@ export const section: SuiteSection = {
         t.refused(await readClaim(t, stranger, held), "claim_not_found");
       },
     ),
+    check("[A3] [M8] A claim of a field goes with the field when it is renamed.", async (t) => {
+      const { name, path, token, push, create } = await schemaTenant(t);
+      const shape = (field: string) => ({ fields: { [field]: { type: "string" }, body: { type: "string" } } });
+      t.answered(await push(shape("title")), 201);
+      const record = await create({ title: "a" });
+      const other = await t.post("/v1/capabilities", { participantId: t.id(), wideScope: true }, { token });
+      const claim = (field: string, by: string) => t.post(`${record.path}/claim`, { field }, { token: by });
+      const held = t.answered(await claim("title", String(other.body.token)), 201).body.id;
+      const beside = t.answered(await claim("body", token), 201).body.id;
+      t.answered(await push(shape("heading"), { renames: [{ model: name, from: "title", to: "heading" }] }), 201);
+      t.answered(await t.get(`/v1/claims?model=${name}&id=${record.id}`, { token }), 200, {
+        claims: [
+          { id: String(held), target: { field: "heading" } },
+          { id: String(beside), target: { field: "body" } },
+        ],
+      });
+      const at = `${path}/${record.id}`;
+      t.refused(await t.patch(at, { data: { heading: "b" } }, { token }), "claim_conflict");
+      t.refused(await claim("heading", token), "claim_conflict");
+      t.answered(await t.patch(at, { data: { body: "b" } }, { token }), 200);
+    }),
     check("[A4] A claim belongs to its environment.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const held = await granted(t, ann, note);

@@ -1,5 +1,16 @@
 import { absent, exactly } from "../../assertions/pattern.ts";
-import { claim, granted, listClaims, queued, readClaim, refusedFor, renew, scene, write } from "../../kit/claim-kit.ts";
+import {
+  claim,
+  granted,
+  listClaims,
+  queued,
+  readClaim,
+  refusedFor,
+  release,
+  renew,
+  scene,
+  write,
+} from "../../kit/claim-kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 
 const LASTS: readonly (readonly [ttl: string | number, ms: number])[] = [
@@ -125,5 +136,14 @@ export const section: SuiteSection = {
         t.answered(await renew(t, bob, waits), 200, { id: waits, status: "queued", position: 0 });
       },
     ),
+    check("[A10] A renewal does not name the holders of a record that the caller may no longer see.", async (t) => {
+      const [note, ann] = await scene(t, 1);
+      const held = await granted(t, ann, note);
+      await release(t, ann, held);
+      t.answered(await t.patch(note.path, { data: { deckId: t.deck().deckId } }), 200);
+      t.answered(await t.post(`${note.path}/claim`, { description: "a secret" }), 201);
+      const lost = t.refused(await renew(t, ann, held), "claim_lost", { body: { claims: exactly([]) } });
+      t.that(!lost.text.includes("secret"), "nothing of the other claim", lost.text);
+    }),
   ],
 };

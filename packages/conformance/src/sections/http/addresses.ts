@@ -2,6 +2,7 @@ import { absent } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
 import type { Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { ROUTES } from "../../protocol/routes.ts";
 import { sendRaw } from "../../transport/raw.ts";
 
 const notes = `/v1/models/${NOTE}`;
@@ -58,6 +59,26 @@ export const section: SuiteSection = {
           `Allow to name ${allowed.join(", ")} and not ${method}`,
           answer.headers.allow,
         );
+      },
+    ),
+    ...checkEach(
+      ROUTES,
+      ([method, route]) => `[H2] [H7] ${method} ${route} refuses other methods, and NUL in its path.`,
+      async (t, [method, route]) => {
+        const filled = route.replace("{model}", NOTE).replace(/\{\w+\}/g, "x");
+        for (const prefix of ["", "/api"]) {
+          const answer = t.refused(await t.ask("PUT", prefix + filled), "method_not_allowed");
+          t.that(String(answer.headers.allow).split(", ").includes(method), `Allow to name ${method}`);
+        }
+        const isOperators = /organizations|secret_keys/.test(route);
+        for (const parameter of route.match(/\{\w+\}/g) ?? []) {
+          const path = route
+            .replace(parameter, "a%00")
+            .replace("{model}", NOTE)
+            .replace(/\{\w+\}/g, "x");
+          const { status } = await t.ask(method, path, isOperators ? { token: t.admin() } : {});
+          t.that(status === 400 || status === 404, `400 or 404 to ${path}`, status);
+        }
       },
     ),
     ...checkEach(

@@ -1,5 +1,6 @@
 import { anObject, someText } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
+import { schemaTenant } from "../../kit/schema-tenant.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import { ROUTES } from "../../protocol/routes.ts";
 
@@ -75,6 +76,20 @@ export const section: SuiteSection = {
         );
         for (const field of ["deckId", "title", "order"])
           t.that(own.text.includes(`"${field}"`), `the field ${field} to be described`);
+      },
+    ),
+    check(
+      "[E5] /openapi.json follows the tenant's schema, shows it to no other, and takes no invalid token.",
+      async (t) => {
+        const { name, token, push } = await schemaTenant(t);
+        const before = await t.get(path, { token });
+        t.answered(await push({ fields: { text: { type: "string" } } }), 201);
+        const after = t.answered(await t.get(path, { token }), 200);
+        t.that(after.headers.etag !== before.headers.etag, "another etag");
+        t.that(after.text.includes(`/v1/models/${name.toLowerCase()}/{id}`), "the model's path");
+        const { text } = t.answered(await t.get(path, { token: t.otherKey() }), 200);
+        t.that(!text.toLowerCase().includes(name.toLowerCase()), "nothing of it for another tenant");
+        t.refused(await t.get(path, { token: `${token}x` }), "apikey_invalid");
       },
     ),
   ],

@@ -66,7 +66,18 @@ export const section: SuiteSection = {
         t.fits(await stream.next("answer", { n: 8 }), { status: 200 }, "the next answer");
       },
     ),
-    check("[T19] [T34] A call before welcome is refused by its number, and a hello still works.", async (t) => {
+    check("[T19] A call has the rights of the stream's token.", async (t) => {
+      const { token } = await t.capability({ operations: [`${NOTE}.*`], syncGroups: [t.deck().group] });
+      const stream = await t.connect({ token });
+      const operations = [{ action: "create", model: NOTE, id: t.id(), data: { deckId: t.deck().deckId } }];
+      stream.send({ frame: "call", n: 1, name: "commit", body: { clientTxId: t.id(), operations } });
+      t.fits(
+        await stream.next("answer", { n: 1 }),
+        { status: 403, body: { code: "capability_scope_denied" } },
+        "the answer",
+      );
+    }),
+    check("[T19] A call before welcome is refused by its number, and a hello still works.", async (t) => {
       const stream = await t.stream();
       stream.send({ frame: "call", n: 1, name: "listOwnClaims" });
       t.fits(await stream.next("answer", { n: 1 }), { status: 400, body: { code: "invalid_frame" } }, "the answer");

@@ -1,6 +1,7 @@
 import { absent, atLeast, orNull, position, row, someText, time } from "../../assertions/pattern.ts";
-import { NOTE, WHOLE } from "../../environment/models.ts";
+import { NOTE, OWNED, WHOLE } from "../../environment/models.ts";
 import type { Kit } from "../../kit/kit.ts";
+import { schemaTenant } from "../../kit/schema-tenant.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import type { Answer } from "../../protocol/answers.ts";
 
@@ -134,6 +135,39 @@ export const section: SuiteSection = {
       t.is(await shown({ id: { in: [ids[1], "another"] } }), [ids[1]], "one id");
       t.is(await shown({ title: null, order: { lte: 1 } }), ids.slice(0, 2), "without a value");
       t.is(await shown(), [], "no alternative");
+    }),
+    check("[G7] [M9] A snapshot whose rows a push changed between two pages is begun anew: 410.", async (t) => {
+      const { name, token, push, create } = await schemaTenant(t);
+      t.answered(await push({ fields: { a: { type: "string" } } }), 201);
+      for (const a of ["1", "2"]) await create({ a });
+      const address = `/v1/snapshot?model=${name}&limit=1`;
+      const { end } = linesOf(t, await t.get(address, { token }));
+      const next = () => t.get(`${address}&starting_after=${encodeURIComponent(String(end.next_cursor))}`, { token });
+      t.answered(await next(), 200);
+      t.answered(await push({ fields: { a: { type: "string" }, c: { type: "string" } } }), 201);
+      t.answered(await next(), 200);
+      const renames = [{ model: name, from: "a", to: "b" }];
+      t.answered(await push({ fields: { b: { type: "string" }, c: { type: "string" } } }, { renames }), 201);
+      t.answered(await next(), 410, { code: "resync_required" });
+    }),
+    check("[R69] A snapshot of some groups has their records and no others, also beside conditions.", async (t) => {
+      const [one, two] = [await threeNotes(t), await threeNotes(t)];
+      const alone = await t.note();
+      const owned = t.id();
+      t.answered(await t.post(`/v1/models/${OWNED}`, { id: owned, data: { deckId: two.deckId } }), 200);
+      const shown = async (groups: readonly string[], more = "") => {
+        const asked = groups.map((group) => `&group=${group}`).join("");
+        return (await allRows(t, `/v1/snapshot?limit=2${asked}${more}`)).map(({ id }) => id);
+      };
+      t.is(await shown([two.group, "confdeck:none"]), [...two.ids, owned], "the records of one group");
+      const both = [...one.ids, ...two.ids, alone.id].sort();
+      t.is(await shown([one.group, two.group, alone.group]), [...both, owned], "the records of three groups");
+      const where = encodeURIComponent(JSON.stringify({ [OWNED]: [], [NOTE]: { id: { in: [one.ids[0], alone.id] } } }));
+      t.is(
+        await shown([one.group, two.group], `&where=${where}`),
+        [one.ids[0]],
+        "the records that meet conditions too",
+      );
     }),
     check("[G7] A snapshot has archived records, with archivedAt, and no deleted ones.", async (t) => {
       const { group, ids, deckId } = await threeNotes(t);

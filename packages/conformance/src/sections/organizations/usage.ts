@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { atLeast, listOf } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
 import type { Kit } from "../../kit/kit.ts";
-import { check, type SuiteSection } from "../../kit/section.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import { rowsOf } from "../../protocol/answers.ts";
 
 const EVENTS = ["commits", "operations", "reads", "webhook_deliveries"];
@@ -64,7 +64,21 @@ export const section: SuiteSection = {
         object: "list",
       });
       t.is(rowsOf(future), [], "the usage of future days");
-      t.answered(await t.get("/v1/usage?starting_at=yesterday"), 400, { type: "validation_error" });
+    }),
+    ...checkEach(
+      [
+        ...["starting_at=", "starting_at=2026-02-30", "starting_at=yesterday", "ending_at='%3Bdrop%20table%20x"],
+        ...["starting_at=2026-01-02&ending_at=2026-01-01", "starting_at=2026-01-02&starting_at=2026-01-02"],
+        ...["starting_at=%00", "starting_at=infinity"],
+      ],
+      (query) => `[G15] [H6] Usage with ${query} is 400, and the parameter is named.`,
+      async (t, query) =>
+        t.refused(await t.get(`/v1/usage?${query}`), "invalid_value", { param: String(query.split("=")[0]) }),
+    ),
+    check("[G15] [K10] Only a secret key reads the usage, and it takes no other parameters.", async (t) => {
+      const { token } = await t.capability({ wideScope: true });
+      t.refused(await t.get("/v1/usage", { token }), "secret_key_required");
+      t.refused(await t.get("/v1/usage?event_name=reads"), "unknown_parameter", { param: "event_name" });
     }),
     check("An organization's usage does not count requests of another.", async (t) => {
       const { key } = await t.freshTenant();

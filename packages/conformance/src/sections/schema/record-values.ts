@@ -108,6 +108,16 @@ export const section: SuiteSection = {
       t.answered(await commit(update(a, { title: "x" })), 200, { status: "confirmed" });
       t.refused(await commit(create(t.id(), { parent: b })), "invalid_reference");
     }),
+    check("[M10] References are stored and read, and one to an unknown model is 400 at its field.", async (t) => {
+      const { name, path, token, push } = await schemaTenant(t);
+      const fields = { parent: { ...text, references: name }, also: { type: "array", references: name.toLowerCase() } };
+      t.answered(await push({ fields }), 201);
+      const { body } = t.answered(await t.get("/v1/schema", { token }), 200);
+      t.is((body.models as Record<string, ModelShape>)[name]?.fields, fields, "the fields");
+      const unknown = await push({ fields: { parent: { ...text, references: "ConfNothing" } } });
+      t.refused(unknown, "invalid_schema", { param: `models.${name}.fields.parent` });
+      t.answered(await t.get(path, { token }), 200);
+    }),
     check("[M28] cascade and setNull act in the commit of the delete, with an entry for each record.", async (t) => {
       const { create, update, remove, commit, data, token, path } = await opened(t, (references) =>
         shape({

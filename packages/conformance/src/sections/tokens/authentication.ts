@@ -3,6 +3,7 @@ import type { Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import { ROUTES } from "../../protocol/routes.ts";
 import { checksum, inventedToken } from "../../protocol/token.ts";
+import { sendRaw } from "../../transport/raw.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const damaged = (token: string) => token.slice(0, -1) + (token.endsWith("0") ? "1" : "0");
@@ -35,10 +36,17 @@ export const section: SuiteSection = {
       ([method, route]) =>
         `[H3] ${method} ${route} without a token is 401 auth_no_credentials, with WWW-Authenticate: Bearer.`,
       async (t, [method, route]) => {
-        const answer = t.refused(await t.ask(method, pathOf(route), { token: null }), "auth_no_credentials");
-        t.fits(answer.headers["www-authenticate"], /^Bearer\b/, "www-authenticate");
+        for (const prefix of ["", "/api"]) {
+          const answer = t.refused(await t.ask(method, prefix + pathOf(route), { token: null }), "auth_no_credentials");
+          t.fits(answer.headers["www-authenticate"], /^Bearer\b/, "www-authenticate");
+        }
       },
     ),
+    check("[B10] Five answers of 401 in a row end a connection.", async (t) => {
+      const text = await sendRaw(t.environment.url, "GET /v1/log HTTP/1.1\r\nhost: x\r\n\r\n".repeat(9));
+      t.is(text.match(/HTTP\/1\.1 401/g)?.length, 5, "answers of 401");
+      t.is(text.match(/connection: close/gi)?.length, 1, "answers that close the connection");
+    }),
     ...checkEach(
       NONE,
       ([what]) =>
