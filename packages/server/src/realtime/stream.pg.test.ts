@@ -80,23 +80,6 @@ test("[T2] hints that are lost are made up for by looking", async () => {
   expect(stream.entries.at(-1)?.id).toBe("unhinted");
 });
 
-test("[T4] a schema push is sent to streams; new group rules send a resync", async () => {
-  const [stream, there] = [await connect(), await connect({}, second.server.url)];
-  const models = (await call("GET", "/v1/schema")).body.models as Record<string, object>;
-  const { body } = await call("POST", "/v1/schema", { json: { models: { ...models, more: { fields: {} } } } });
-  for (const one of [stream, there])
-    expect(await one.next("schema")).toEqual({
-      frame: "schema",
-      version: body.version,
-      hash: body.hash,
-      models: expect.arrayContaining(["more"]),
-    });
-  await call("POST", "/v1/schema", {
-    json: { models: { ...models, more: { fields: {}, groups: [{ kind: "more", from: "id" }] } } },
-  });
-  for (const one of [stream, there]) expect(await one.next("resync")).toEqual({ frame: "resync", reason: "schema" });
-});
-
 test.concurrent("[T6] a revoked key closes its sockets, on every server", async () => {
   const { id, token } = await app.newKey();
   const [here, there] = [await connect({ token }), await connect({ token }, second.server.url)];

@@ -107,68 +107,40 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
     const { plan, blocks } = await readPlan(client, listQuery({ ...question, ...asked }));
     return { blocks, plan: JSON.stringify(plan) };
   };
-  const cases: [string, Partial<ListQuestion>, string][] = [];
-  const expectIndex = (what: string, asked: Partial<ListQuestion>, index: string) => cases.push([what, asked, index]);
-  for (const descending of [false, true]) {
-    const way = descending ? "down" : "up";
-    expectIndex(`by number ${way}`, { order: by(column("n", "number"), descending) }, "n number");
-    expectIndex(
-      `by number ${way}, deep`,
-      { order: by(column("n", "number"), descending), after: { values: ["500"], id: "i030500" } },
-      "n number",
-    );
-    expectIndex(
-      `by number ${way}, among those without`,
-      { order: by(column("n", "number"), descending), after: { values: [null], id: "i030000" } },
-      "n number",
-    );
-    expectIndex(
-      `by number ${way}, back from the depth`,
-      { order: by(column("n", "number"), descending), before: { values: ["500"], id: "i030500" } },
-      "n number",
-    );
-    expectIndex(
-      `by number ${way}, back from those without`,
-      { order: by(column("n", "number"), descending), before: { values: [null], id: "i030000" } },
-      "n number",
-    );
-    expectIndex(
-      `by text ${way}, deep`,
-      { order: by(column("s", "string"), descending), after: { values: ["text 5"], id: "i030500" } },
-      "s string",
-    );
-    expectIndex(
-      `by time ${way}, deep`,
-      { order: by(column("at", "datetime"), descending), after: { values: ["2024-01-20 00:00:00+00"], id: "i030500" } },
+  const [n, text, at] = [column("n", "number"), column("s", "string"), column("at", "datetime")];
+  const deep = { values: ["500"], id: "i030500" };
+  const without = { values: [null], id: "i030000" };
+  const noon = { values: ["2024-01-20 00:00:00+00"], id: "i030500" };
+  const eq = (sought: typeof n, value: string | number) => ({ column: sought, operator: "eq", value }) as const;
+  const cases: readonly (readonly [what: string, asked: Partial<ListQuestion>, index: string])[] = [
+    ...[false, true].flatMap((descending) => {
+      const byNumber = by(n, descending);
+      return [
+        ["by number", { order: byNumber }, "n number"],
+        ["by number, deep", { order: byNumber, after: deep }, "n number"],
+        ["by number, among those without", { order: byNumber, after: without }, "n number"],
+        ["by number, back from the depth", { order: byNumber, before: deep }, "n number"],
+        ["by number, back from those without", { order: byNumber, before: without }, "n number"],
+        ["by text, deep", { order: by(text, descending), after: { values: ["text 5"], id: "i030500" } }, "s string"],
+        ["by time, deep", { order: by(at, descending), after: noon }, "at datetime"],
+      ] as const;
+    }),
+    ["a number", { filters: [eq(n, 7)] }, "n number"],
+    ["a text", { filters: [eq(text, "text 7")] }, "s string"],
+    ["a number, in a later page", { filters: [eq(n, 7)], after: { values: [null], id: "i040000" } }, "n number"],
+    ["a time", { filters: [eq(at, "2024-01-20T01:00:00+01:00")] }, "at datetime"],
+    [
+      "a range of times, sorted by them",
+      {
+        filters: [
+          { column: at, operator: "gte", value: "2024-01-20T00:00:00Z" },
+          { column: at, operator: "lt", value: "2024-01-20T00:30:00Z" },
+        ],
+        order: by(at, false),
+      },
       "at datetime",
-    );
-  }
-  expectIndex("a number", { filters: [{ column: column("n", "number"), operator: "eq", value: 7 }] }, "n number");
-  expectIndex("a text", { filters: [{ column: column("s", "string"), operator: "eq", value: "text 7" }] }, "s string");
-  expectIndex(
-    "a number, in a later page",
-    {
-      filters: [{ column: column("n", "number"), operator: "eq", value: 7 }],
-      after: { values: [null], id: "i040000" },
-    },
-    "n number",
-  );
-  expectIndex(
-    "a time",
-    { filters: [{ column: column("at", "datetime"), operator: "eq", value: "2024-01-20T01:00:00+01:00" }] },
-    "at datetime",
-  );
-  expectIndex(
-    "a range of times, sorted by them",
-    {
-      filters: [
-        { column: column("at", "datetime"), operator: "gte", value: "2024-01-20T00:00:00Z" },
-        { column: column("at", "datetime"), operator: "lt", value: "2024-01-20T00:30:00Z" },
-      ],
-      order: by(column("at", "datetime"), false),
-    },
-    "at datetime",
-  );
+    ],
+  ];
   for (const [what, asked, index] of cases) {
     const [name = "", type] = index.split(" ");
     const { blocks, plan } = await read(asked);

@@ -160,21 +160,6 @@ test("[G32] what a client can ask and a server cannot is refused", () => {
     expect(readQueryPage(JSON.parse(`{"${key}":1}`))).toMatchObject({ code: "unknown_field", param: key });
 });
 
-test.each([0, -1, 101, 1.5, null, "5", true, [], {}, 2 ** 53, 1e300])("[G28] the limit %j is refused", (limit) => {
-  expect(readQueryPage({ limit })).toMatchObject({ code: "invalid_limit", param: "limit" });
-});
-
-test("[G28] a body that is no object, and odd values of its keys, are refused", () => {
-  for (const body of [null, [], "x", 3, true, undefined])
-    expect(readQueryPage(body)).toMatchObject({ code: "invalid_body" });
-  expect(readQueryPage({ archived: "all" })).toMatchObject({ code: "invalid_value", param: "archived" });
-  expect(readQueryPage({ archived: "toString" })).toMatchObject({ code: "invalid_value", param: "archived" });
-  expect(readQueryPage({ starting_after: 3 })).toMatchObject({ code: "invalid_cursor", param: "starting_after" });
-  expect(readQueryPage({ limit: 7, archived: "with", starting_after: "x" })).toEqual({
-    ...{ limit: 7, state: "all", cursor: { side: "starting_after", cursor: "x" }, count: false },
-  });
-});
-
 test("[G28] long keys and values are shortened in what is said of them", () => {
   const long = "x".repeat(10_000);
   const refused = read({ where: { [long]: long } });
