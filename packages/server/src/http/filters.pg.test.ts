@@ -30,20 +30,8 @@ expect((await call("POST", "/v1/commits", { json: creates("thing", hundred("t"))
 
 /** Letters whose lower case is a matter of context, language or version, and texts around them. */
 const LETTERS = [
-  "Ärger",
-  "a\u0308RGER",
-  "STRAẞE Straße",
-  "ΟΔΟΣ οδος οδός",
-  "İSTANBUL ISTANBUL ıstanbul",
-  "Ǆ ǅ ǆ",
-  "K Å",
-  "ÐÞ",
-  "ЁЖ",
-  "J\u030c ǰ",
-  "i\u0323\u0307",
-  "Ꭰ ꭰ Ა",
-  "𐐀 𝕳",
-  "a%_\\b",
+  ...["Ärger", "a\u0308RGER", "STRAẞE Straße", "ΟΔΟΣ οδος οδός", "İSTANBUL ISTANBUL ıstanbul", "Ǆ ǅ ǆ", "K Å", "ÐÞ"],
+  ...["ЁЖ", "J\u030c ǰ", "i\u0323\u0307", "Ꭰ ꭰ Ა", "𐐀 𝕳", "a%_\\b"],
 ];
 
 test("[G19] the server folds every letter that it and the client know as the client does", async () => {

@@ -41,21 +41,8 @@ const note = (fields: Model["fields"], rest: Partial<Model> = {}): Record<string
 });
 
 const ODD = [
-  "",
-  " ",
-  "a b",
-  "a\tb",
-  "\n",
-  "a\v",
-  "a\f",
-  "\r",
-  "\u00a0",
-  "\u0085",
-  "\u1680",
-  "\u180e",
-  "\u2003",
-  "\u200b",
-  "\u2028",
+  ...["", " ", "a b", "a\tb", "\n", "a\v", "a\f", "\r", "\u00a0", "\u0085", "\u1680", "\u180e", "\u2003", "\u200b"],
+  ...["\u2028"],
 ];
 const LONG = ["x".repeat(200), "x".repeat(201), "\u{1f600}".repeat(200), "\u{1f600}".repeat(201)];
 const values = [...ODD, "\u202f", "\u205f", "\u3000", "\ufeff", "fine", "a:b", "[x]", "\u00e9", "\u{1f600}", ...LONG];

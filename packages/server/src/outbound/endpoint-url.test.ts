@@ -21,60 +21,24 @@ test("[W2] a host name with letters beyond ASCII is kept, however often one was 
 });
 
 test.each([
-  ...[
-    "http://203.0.114.1",
-    "ftp://203.0.114.1",
-    "file:///etc/passwd",
-    "javascript:alert(1)",
-    "https:///x",
-    "//x",
-    "x",
-    "",
-  ],
-  ...[
-    "https://",
-    "https://?",
-    "https://user@203.0.114.1",
-    "https://user:pass@203.0.114.1",
-    "https://:pass@203.0.114.1",
-    "https://@203.0.114.1",
-    "https://:@203.0.114.1",
-  ],
-  ...[
-    "https://203.0.114.1:80",
-    "https://203.0.114.1:22",
-    "https://203.0.114.1:1023",
-    "https://203.0.114.1:5432",
-    "https://203.0.114.1:6379",
-  ],
-  ...[
-    "https://203.0.114.1:99999",
-    " https://203.0.114.1",
-    "https://203.0.114.1/a b",
-    "https://203.0.114.1\\@127.0.0.1",
-    "https:\\\\203.0.114.1",
-  ],
+  ...["http://203.0.114.1", "ftp://203.0.114.1", "file:///etc/passwd", "javascript:alert(1)", "https:///x", "//x"],
+  ...["x", ""],
+  ...["https://", "https://?", "https://user@203.0.114.1", "https://user:pass@203.0.114.1"],
+  ...["https://:pass@203.0.114.1", "https://@203.0.114.1", "https://:@203.0.114.1"],
+  ...["https://203.0.114.1:80", "https://203.0.114.1:22", "https://203.0.114.1:1023", "https://203.0.114.1:5432"],
+  ...["https://203.0.114.1:6379"],
+  ...["https://203.0.114.1:99999", " https://203.0.114.1", "https://203.0.114.1/a b"],
+  ...["https://203.0.114.1\\@127.0.0.1", "https:\\\\203.0.114.1"],
   `https://203.0.114.1/${"x".repeat(10_000)}`,
 ])("[W2] %s is no address to send to", async (given) => {
   expect(await check(given)).toMatchObject({ code: "invalid_url", param: "url" });
 });
 
 test.each([
-  ...[
-    "https://127.0.0.1",
-    "https://0x7f.1",
-    "https://2130706433",
-    "https://017700000001",
-    "https://127\u30020\u30020\u30021",
-  ],
-  ...[
-    "https://localhost",
-    "https://localhost.",
-    "https://x.localhost",
-    "https://LOCALHOST/",
-    "https://db",
-    "https://printer.local",
-  ],
+  ...["https://127.0.0.1", "https://0x7f.1", "https://2130706433", "https://017700000001"],
+  ...["https://127\u30020\u30020\u30021"],
+  ...["https://localhost", "https://localhost.", "https://x.localhost", "https://LOCALHOST/", "https://db"],
+  ...["https://printer.local"],
   ...[
     "https://169.254.169.254/latest/meta-data",
     "https://[::1]",

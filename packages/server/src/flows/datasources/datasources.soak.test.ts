@@ -107,13 +107,8 @@ test("[DS20] [DS141] what cannot be used is refused with a sentence, and nothing
 test("[DS20] private addresses are refused unless the operator allows them", async () => {
   const { call: strict } = await app.another({ datasourcesAllowPrivate: false });
   for (const host of [
-    "127.0.0.1",
-    "10.0.0.1",
-    "localhost",
-    "[::1]",
-    "%2Ftmp%2Fpg.sock",
-    "db.internal",
-    "8.8.8.8,10.0.0.1",
+    ...["127.0.0.1", "10.0.0.1", "localhost", "[::1]"],
+    ...["%2Ftmp%2Fpg.sock", "db.internal", "8.8.8.8,10.0.0.1"],
     ...["[::ffff:127.0.0.1]", "[::ffff:a00:1]", "[64:ff9b::a00:1]", "[fe80::1]", "[fd00::1]"],
     ...["0.0.0.0", "169.254.169.254", "100.64.0.1", "2130706433", "127.1", "0x7f.1", "localhost."],
   ]) {

@@ -240,17 +240,8 @@ test("[G37] [G46] [DS45] an item of an array of any SQL type is found as in kept
   const made = await app.call("POST", "/v1/commits", { key: "keptlists", json: { operations } });
   expect(made.status, made.text).toBe(200);
   const items = [
-    ...[
-      "a",
-      "b",
-      "c",
-      "",
-      "1",
-      "[1]",
-      "null",
-      "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
-      "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11",
-    ],
+    ...["a", "b", "c", "", "1", "[1]", "null", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
+    ...["A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"],
     ...[1, 2, 1.5, 0, -1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 32_768, -32_768, 2 ** 53 - 1, 1e300],
     ...[
       "2026-01-02",

@@ -104,21 +104,11 @@ test.skipIf(!hasPsql)(
     );
     await attach("public.stock", { title: {} });
     const script = [
-      ...[
-        "copy public.stock from stdin;",
-        "1\tOne",
-        "2\tTwo",
-        "\\.",
-        "insert into public.titles values (2, 'Second');",
-      ],
+      ...["copy public.stock from stdin;", "1\tOne", "2\tTwo", "\\."],
+      ...["insert into public.titles values (2, 'Second');"],
       "update public.stock s set title = t.title from public.titles t where t.id = s.id;",
-      ...[
-        "begin;",
-        "delete from public.stock where id = 1;",
-        "savepoint a;",
-        "delete from public.stock;",
-        "rollback to a;",
-      ],
+      ...["begin;", "delete from public.stock where id = 1;", "savepoint a;", "delete from public.stock;"],
+      ...["rollback to a;"],
       ...["commit;", "truncate public.stock;"],
     ];
     const { status, stderr } = spawnSync("psql", ["-X", "-v", "ON_ERROR_STOP=1", app.databaseUrl], {

@@ -29,29 +29,15 @@ test("[DS20] a connection string names user, host and database, and verifies TLS
 });
 
 test.each([
-  "",
-  "mysql://ann@db/app",
-  "postgres://db.example/app",
-  "postgres://ann@db.example",
-  "postgres://ann@db.example/",
-  "postgres://ann@/app?host=/tmp",
-  "postgres://ann@db.example:0/app",
-  "postgres://ann@db.example:65536/app",
-  "postgres://ann@db.example,/app",
-  "postgres://ann@db.example/app#x",
-  "postgres://ann@db.example/a b",
-  "postgres://a%@db.example/app",
-  "postgres://ann@db.example/app?sslmode=none",
-  "postgres://ann@db.example/app?sslmode=disable&sslmode=require",
-  "postgres://ann@db.example/app?options=-c%20statement_timeout%3D0",
-  "postgres://ann@db.example/app?sslrootcert=/etc/passwd",
-  "postgres://ann@db.example/app?host=10.0.0.1",
-  "postgres://ann@[::::]/app",
-  "postgres://ann@[1::2::3]/app",
-  "postgres://ann@[1.2.3.4]/app",
-  "postgres://ann@db.example/a%00b",
-  "postgres://ann%00:x@db.example/app",
-  "postgres://ann:x%00@db.example/app",
+  ...["", "mysql://ann@db/app", "postgres://db.example/app", "postgres://ann@db.example"],
+  ...["postgres://ann@db.example/", "postgres://ann@/app?host=/tmp", "postgres://ann@db.example:0/app"],
+  ...["postgres://ann@db.example:65536/app", "postgres://ann@db.example,/app", "postgres://ann@db.example/app#x"],
+  ...["postgres://ann@db.example/a b", "postgres://a%@db.example/app", "postgres://ann@db.example/app?sslmode=none"],
+  ...["postgres://ann@db.example/app?sslmode=disable&sslmode=require"],
+  ...["postgres://ann@db.example/app?options=-c%20statement_timeout%3D0"],
+  ...["postgres://ann@db.example/app?sslrootcert=/etc/passwd", "postgres://ann@db.example/app?host=10.0.0.1"],
+  ...["postgres://ann@[::::]/app", "postgres://ann@[1::2::3]/app", "postgres://ann@[1.2.3.4]/app"],
+  ...["postgres://ann@db.example/a%00b", "postgres://ann%00:x@db.example/app", "postgres://ann:x%00@db.example/app"],
 ])("[DS20] [DS75] %s is refused", (text) => {
   expect(read(text)).toMatch(/^invalid_url: "?(connectionString|sslmode)/);
 });

@@ -100,15 +100,8 @@ test.each<[Parameter, object]>([
 
 test.each<[Parameter, string]>([
   ...[
-    "nothing",
-    "Title",
-    "ID",
-    "",
-    "filter[]",
-    "filter[nothing]",
-    "filter[title",
-    "filter[title]x",
-    "filter[ title]",
+    ...["nothing", "Title", "ID", "", "filter[]", "filter[nothing]", "filter[title", "filter[title]x"],
+    ...["filter[ title]"],
   ].map((name): [Parameter, string] => [[name, "x"], "unknown_column"]),
   ...["filter[title][eq]", "filter[title][like]", "filter[title][GT]", "filter[title][]", "filter[title][gt][lt]"].map(
     (name): [Parameter, string] => [[name, "x"], "unknown_column"],
@@ -120,14 +113,8 @@ test.each<[Parameter, string]>([
     (name): [Parameter, string] => [[name, "true"], "unknown_column"],
   ),
   ...[
-    "tags",
-    "filter[extra]",
-    "filter[tags][null]",
-    "tenant",
-    "data",
-    "filter[sync_id]",
-    "created_at",
-    "archivedAt",
+    ...["tags", "filter[extra]", "filter[tags][null]", "tenant", "data", "filter[sync_id]", "created_at"],
+    ...["archivedAt"],
   ].map((name): [Parameter, string] => [[name, "true"], "unknown_column"]),
   ...["", " 1", "1 ", "+1", "01", ".5", "1.", "1e", "0x1", "1_000", "NaN", "Infinity", "null", '"1"', "١", "abc"].map(
     (text): [Parameter, string] => [["filter[order]", text], "invalid_type"],

@@ -133,14 +133,8 @@ test("[G30] order_by has several keys, each with a direction if it wants one", (
     idDescending: false,
   });
   for (const wrong of [
-    "title,",
-    ",title",
-    "title, count",
-    "title:down",
-    "title:desc:asc",
-    "title:desc:values",
-    ":desc",
-    "tags",
+    ...["title,", ",title", "title, count", "title:down"],
+    ...["title:desc:asc", "title:desc:values", ":desc", "tags"],
   ])
     expect(readOrder(wrong, "asc", model), wrong).toMatchObject({ code: "unknown_column", param: "order_by" });
   expect(readOrder(Array(9).fill("title").join(), "asc", model)).toMatchObject({

@@ -26,15 +26,8 @@ test.each([
     {
       ...narrow,
       operations: [
-        "A_1.read",
-        "a.create",
-        "a.update",
-        "a.delete",
-        "a.*",
-        "*.read",
-        "*.*",
-        "claim.preempt",
-        "claim.reorder",
+        ...["A_1.read", "a.create", "a.update", "a.delete", "a.*"],
+        ...["*.read", "*.*", "claim.preempt", "claim.reorder"],
       ],
     },
     "granted",

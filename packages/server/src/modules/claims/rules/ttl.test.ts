@@ -13,21 +13,6 @@ test.each([
 ])("[A2] %j is %j ms", (ttl, ms) => expect(readTtl(ttl)).toBe(ms));
 
 test.each([
-  0,
-  -1,
-  999,
-  3_600_001,
-  1e12,
-  1_000.5,
-  Number.NaN,
-  "",
-  "30",
-  "s",
-  "1.5s",
-  "1e3ms",
-  "30S",
-  " 30s",
-  "30s ",
-  "2h",
-  "9999999999s",
+  ...[0, -1, 999, 3_600_001, 1e12, 1_000.5, Number.NaN, "", "30", "s", "1.5s", "1e3ms", "30S", " 30s", "30s ", "2h"],
+  ...["9999999999s"],
 ])("[A2] %j is no ttl", (ttl) => expect(readTtl(ttl)).toMatchObject({ code: "invalid_ttl", param: "ttl" }));
