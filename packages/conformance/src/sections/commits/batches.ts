@@ -90,16 +90,17 @@ export const section: SuiteSection = {
         t.answered(await t.get(path), 200, { data: { title: "theirs" } });
       },
     ),
-    check("An operation sees the effect of the operations before it in the batch.", async (t) => {
+    check("[C3] An operation sees the effect of the operations before it in the batch.", async (t) => {
       const id = t.id();
       const create = { action: "create", model: NOTE, id, data: { title: "a" } };
       const answer = await t.commit([
         create,
         { action: "delete", model: NOTE, id },
         { ...create, data: { title: "b" } },
+        { action: "update", model: NOTE, id, data: { body: "own" }, readAt: 0 },
       ]);
-      t.answered(answer, 200, { status: "confirmed", ops: 3, missingIds: absent });
-      t.answered(await t.get(`${notes}/${id}`), 200, { data: { title: "b" } });
+      t.answered(answer, 200, { status: "confirmed", ops: 4, missingIds: absent });
+      t.answered(await t.get(`${notes}/${id}`), 200, { data: { title: "b", body: "own" } });
       const twice = t.id();
       const two = ["a", "b"].map((title) => ({ action: "create", model: NOTE, id: twice, data: { title } }));
       t.refused(await t.commit(two), "already_exists", { param: /^operations\[1\]/ });

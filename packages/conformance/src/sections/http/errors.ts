@@ -94,15 +94,50 @@ export const section: SuiteSection = {
         ...["<script>", "$(1)", "{{7*7}}", "() { :; }", "../../etc/passwd", "\u202e", "\ufeff", "𝔘", "Ω≈ç√", "ﷺ"],
         "a".repeat(300),
         ...["\r\nx: y", " ", "[]", "{}", "__proto__", "constructor", "toString", "; drop table x"],
-        ...["1;select pg_sleep(5)"],
+        ...[
+          "1;select pg_sleep(5)",
+          "",
+          "\u0000",
+          "a\u0001b",
+          "a\u001fb",
+          "\u0085",
+          "\u2028",
+          "\u00a0",
+          "\u200b",
+          "e\u0301",
+        ],
+        ...[
+          "\ufffe",
+          "\uffff",
+          "\ud800",
+          "a\ud83d",
+          "\u{10ffff}",
+          "👩‍👩‍👧‍👦",
+          "١٢٣",
+          "İ",
+          "אa1ב",
+          "{NULL}",
+          '{"a"',
+          "$.a",
+        ],
       ];
       const { path } = await t.note();
       for (const text of strange) {
-        const escaped = encodeURIComponent(text);
+        // Half of a surrogate pair is no text that an address can have.
+        const escaped = encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+        const operations = [{ action: "delete", model: NOTE, id: t.id() }];
         // `ask` checks every answer itself: a 500, or an error without the envelope, fails the case.
         const answers = await Promise.all([
           t.get(`${notes}/${escaped}`),
           t.get(`/v1/models/${escaped}`),
+          t.get(`/v1/models/${escaped}/a`),
+          t.get(`${notes}?ids=${escaped}`),
+          t.get(`/v1/snapshot?group=confdeck:${escaped}`),
+          t.commit(operations, { reads: [text, `confdeck:${text}`].map((group) => ({ group, readAt: 0 })) }),
+          t.commit(operations, { reads: [{ model: NOTE, id: text, fields: [text], readAt: 0 }] }),
+          t.patch(path, { data: { deckId: text } }),
+          t.patch(path, { data: { [text]: 1 } }),
+          t.patch(path, { data: { title: "x" }, idempotencyKey: text }),
           t.get(`${notes}?starting_after=${escaped}`),
           t.get(`${notes}?order_by=${escaped}`),
           t.get(`${notes}?filter[title]=${escaped}&limit=1`),

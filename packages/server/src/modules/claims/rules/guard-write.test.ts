@@ -90,14 +90,3 @@ test.each([
 ] as const)("[A11] [A29] %s: %s %s", (_, claim, id, operation, expected) => {
   expect(outcomeOf(write(tenant(held(claim)), [operation], { id }))).toBe(expected);
 });
-
-test("[A15] a deletion ends the claims on its record, in its own round", () => {
-  const state = tenant(
-    held(),
-    held({ id: "claim_2", participant: "user:bob", status: "queued", expiresAt: null, fence: null }),
-  );
-  expect(outcomeOf(write(state, [remove("slide", "s1")], { id: "ann" }))).toBe("confirmed");
-  expect(claimsOf(state).queues.get("slide/s1")).toEqual([]);
-  expect([...claimsOf(state).changed.values()].map(({ claim }) => claim.status)).toEqual(["canceled", "canceled"]);
-  expect(outcomeOf(write(state, [create("slide", "s1", { title: "new" })], { id: "bob" }))).toBe("confirmed");
-});
