@@ -169,6 +169,43 @@ export const section: SuiteSection = {
         "the records that meet conditions too",
       );
     }),
+    check("[R69] So it is with records of several groups, whether their fields are indexed or not.", async (t) => {
+      for (const index of [true, false]) {
+        const { name, token, push, create } = await schemaTenant(t);
+        const field = { type: "string", nullable: true, index };
+        const groups = [
+          { kind: "conftry", from: "deck" },
+          { kind: "confown", from: "owner" },
+        ];
+        t.answered(await push({ fields: { deck: field, owner: field }, groups }), 201);
+        const [a, b, c] = [
+          await create({ deck: "1" }),
+          await create({ owner: "1" }),
+          await create({ deck: "1", owner: "2" }),
+        ];
+        await create({});
+        for (const [asked, found] of [
+          [["conftry:1"], [a, c]],
+          [
+            ["confown:1", "confown:2"],
+            [b, c],
+          ],
+          [
+            ["conftry:1", "confown:1"],
+            [a, b, c],
+          ],
+          [["confown:3", `confself:${a.id}`], []],
+        ] as const) {
+          const query = asked.map((group) => `&group=${group}`).join("");
+          const { rows } = linesOf(t, await t.get(`/v1/snapshot?model=${name}${query}`, { token }));
+          t.is(
+            rows.map(({ id }) => id),
+            found.map(({ id }) => id).sort(),
+            `the records of ${asked.join(" and ")}`,
+          );
+        }
+      }
+    }),
     check("[G7] A snapshot has archived records, with archivedAt, and no deleted ones.", async (t) => {
       const { group, ids, deckId } = await threeNotes(t);
       t.answered(await t.post(`${notes}/${ids[0]}/archive`), 200);

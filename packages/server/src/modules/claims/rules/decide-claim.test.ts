@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Principal } from "../tokens/participant.ts";
 import { scopeOf } from "../tokens/scope.ts";
+import { advanceQueue } from "./advance-queue.ts";
 import { type ClaimQueue, type ClaimState, holdersOf, inQueueOrder, isConflict, isSilent } from "./claim.ts";
 import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";
 import { type ClaimContext, type ClaimDecision, decideClaim } from "./decide-claim.ts";
@@ -148,6 +149,19 @@ test("[A6] the silent are passed over, come next when they are heard of, and go 
   at.advance();
   expect(at.queue).toEqual([]);
   expect(at.ended.at(-1)).toMatchObject({ participant: "agent:eve", status: "canceled" });
+});
+
+test("[A7] a waiter whose token was revoked, or whose record went elsewhere, is not granted", () => {
+  const at = place(["deck:1"]);
+  at.claim("ann");
+  at.claim("bob", { principal: principal("bob", ["slide.*"], ["deck:1"]) });
+  at.claim("eve");
+  at.groups = ["deck:2"];
+  at.release("ann");
+  expect(at.holders()).toEqual(["eve"]);
+  expect(at.ended.find(({ participant }) => participant === "agent:bob")?.status).toBe("canceled");
+  const revoked = at.queue.map((claim) => ({ ...claim, revokedAt: at.now }));
+  expect(advanceQueue(revoked, at.tenant()).map(({ status }) => status)).toEqual(["canceled"]);
 });
 
 test("[A8] a circle is found however long it is, through holders and through those before one in a line", () => {
