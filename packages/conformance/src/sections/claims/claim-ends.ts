@@ -73,9 +73,9 @@ export const section: SuiteSection = {
         const held = await granted(t, eve, note);
         t.refused(await claim(t, dan, note, { preempt: true }), "preempt_denied");
         const armed = await agent(t, note.group, { operations: [`${NOTE}.*`, "claim.preempt"] });
-        t.refused(await claim(t, armed, note, { preempt: true }), "preempt_denied");
         await release(t, eve, held);
         await granted(t, ann, note);
+        t.refused(await claim(t, armed, note, { preempt: true }), "preempt_denied");
         const plain = await t.ephemeral({ user: { id: t.id() }, operations: [`${NOTE}.*`], syncGroups: [note.group] });
         t.refused(await claim(t, plain, note, { preempt: true }), "capability_scope_denied", {
           body: { requiredCapability: { can: "preempt", model: NOTE, scope: "claim.preempt" } },
