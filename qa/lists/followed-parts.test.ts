@@ -44,6 +44,19 @@ const part = fc.oneof(
   { weight: 1, arbitrary: fc.record({ json: fc.oneof(json, fc.record({ in: fc.array(json, { maxLength: 3 }) })) }) },
 );
 
+test.each([
+  [3, true],
+  ["3", false],
+  [{ in: [null, "[3]"] }, false],
+  [{ in: [null, 3] }, true],
+  [{ gt: 1 }, false],
+  [{ contains: "3" }, false],
+])("[T14] [T25] a condition %j of a field of the type json is compared as JSON with 3", (condition, isMet) => {
+  const parts = [{ json: condition }] as FollowedConditions[];
+  expect(parts.some((one) => meetsConditions(one, model, "a", { json: 3 }))).toBe(isMet);
+  expect(partsJudge(parts, model).isMet("a", { json: 3 })).toBe(isMet);
+});
+
 test("[T14] many parts are judged together as each by itself", () => {
   let met = 0;
   fc.assert(

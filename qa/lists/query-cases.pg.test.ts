@@ -94,7 +94,7 @@ describe.each(Object.entries(queryCases))(
   },
 );
 
-test("[G26] [R61] a query finds what is of its field's type, and takes anything else as none", async () => {
+test("[G26] [R61] [R93] a query finds what is of its field's type, and takes anything else as none", async () => {
   const { body } = await app.call("GET", "/v1/schema");
   const models = { ...(body.models as object), mistyped: mistyped.model };
   expect((await app.call("POST", "/v1/schema", { json: { models } })).status).toBe(201);

@@ -123,8 +123,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/core/log/read-range.ts`,
-        find: "    latest.set(key, { record, value: rowAfter(row, entry), ...erased });",
-        replace: "    latest.set(key, { record, value: entry.left ? row : rowAfter(row, entry), ...erased });",
+        find: "row.syncId >= entry.syncId ? row : rowAfter(row, entry);",
+        replace: "(entry.left || row.syncId >= entry.syncId) ? row : rowAfter(row, entry);",
       },
     ],
   },

@@ -26,7 +26,7 @@ const sound: Evidence = {
   followers: [{ positions: [1, 2, 3, 4], faults: [] }],
 };
 
-test("[L1] a correct history produces no violations", () => {
+test("[L1] [DS19] a correct history produces no violations", () => {
   expect(audit(sound)).toEqual({ violations: [], entries: 4, lost: 0, duplicated: 0, abandonedFound: 1, followers: 1 });
 });
 

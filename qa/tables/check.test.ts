@@ -72,7 +72,7 @@ test("[DS19] a row that was there before and that no one has changed has no entr
   expect(check(back).violations.map(({ kind }) => kind)).toContain("log");
 });
 
-test("[DS19] a correct history produces no violations", () => {
+test("[DS19] [L1] a correct history produces no violations", () => {
   expect(check(sound).violations).toEqual([]);
   const none = { written: 0, verified: 0 };
   const large = { rows: none, byClients: none, unreadable: none, transactions: none };

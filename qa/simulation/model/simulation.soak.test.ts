@@ -19,7 +19,7 @@ test("[R11] two runs of each of three seeds are the same run", async () => {
 });
 
 test.each([
-  ["[R8] [R9] [R12] [U10] tabs, devices and the server converge, and nothing is lost", FIRST, SCHEDULES],
+  ["[R8] [R9] [R12] [U10] [R31] [R32] tabs, devices and the server converge, and nothing is lost", FIRST, SCHEDULES],
   [
     "[D15] [N15] under any sign-ins and scopes, no write reaches another owner, and each client shows its own view",
     FIRST_WITH.tenants,

@@ -62,7 +62,7 @@ test("[G19] the server folds whole texts as the client does", async () => {
   for (const { text, folded: own } of found) expect(own).toBe(folded(text));
 });
 
-test("[G4] a cursor of eight long texts fits into a URL, and does not depend on who may see its record by then", async () => {
+test("[G4] [G38] a cursor of eight long texts fits into a URL, and does not depend on who may see its record by then", async () => {
   const { token } = await app.newOrganization();
   const names = Array.from({ length: 8 }, (_, n) => `text${n}`);
   const fields = Object.fromEntries([...names, "team"].map((name) => [name, { type: "string" }]));

@@ -55,7 +55,7 @@ async function snapshot(where?: FollowedRecords, more = "", ask = call): Promise
 
 const names = (lines: readonly Line[]) => lines.map(({ model, id }) => `${model} ${id}`);
 
-test("[T14] [K7] conditions narrow what a token may read, and open nothing", async () => {
+test("[T14] [K7] [T23] conditions narrow what a token may read, and open nothing", async () => {
   const { body } = await call("POST", "/v1/ephemeral_keys", {
     json: { user: { id: "ann" }, syncGroups: ["user:ann"], operations: ["note.read"] },
   });

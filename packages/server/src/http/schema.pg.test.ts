@@ -132,7 +132,7 @@ test("[M7] a forced change of more records than one batch rewrites every one of 
   expect(counted).toEqual({ whole: 0, hidden: 2_500 });
 });
 
-test("[M9] readers receive rowsVersion, so that one that was away notices a push that changed records", async () => {
+test("[M9] [M37] readers receive rowsVersion, so that one that was away notices a push that changed records", async () => {
   const { token, push, ask } = await tenant(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
   const versions = async () => {

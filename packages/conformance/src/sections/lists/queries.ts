@@ -135,7 +135,7 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("[G34] An answer has up to 1 000 values, and says whether there are more.", async (t) => {
+    check("[G34] [G43] An answer has up to 1 000 values, and says whether there are more.", async (t) => {
       const { deckId } = t.deck();
       const tags = (i: number) => Array.from({ length: i === 0 ? 12 : 11 }, (_, j) => i * 11 + j);
       const create = (i: number) => ({
@@ -187,7 +187,7 @@ export const section: SuiteSection = {
         t.is(countsOf(answer), [`1 ${JSON.stringify(record[countBy])}`], `the counts by ${countBy}`);
       }
     }),
-    check("[G26] A query answers what the list by GET answers.", async (t) => {
+    check("[G26] [G42] A query answers what the list by GET answers.", async (t) => {
       const { deckId, within } = await five(t);
       const query = within({ where: { order: { gte: 2 } }, orderBy: ["order", "title"], limit: 2 });
       const posted = t.answered(await t.post(`${notes}/query`, query), 200, { object: "list", has_more: true });

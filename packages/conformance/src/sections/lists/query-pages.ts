@@ -60,7 +60,7 @@ export const section: SuiteSection = {
       });
     }),
     check(
-      "[G4] [G30] [G35] Pages of a query have each record once, read on or back, whatever it is sorted by.",
+      "[G4] [G30] [G35] [G44] Pages of a query have each record once, read on or back, whatever it is sorted by.",
       async (t) => {
         const { within, places } = await five(t);
         for (const [query, which] of FINDS.filter(([{ orderBy }]) => orderBy !== undefined))

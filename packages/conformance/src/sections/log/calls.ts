@@ -77,7 +77,7 @@ export const section: SuiteSection = {
         "the answer",
       );
     }),
-    check("[T19] A call before welcome is refused by its number, and a hello still works.", async (t) => {
+    check("[T19] [T34] A call before welcome is refused by its number, and a hello still works.", async (t) => {
       const stream = await t.stream();
       stream.send({ frame: "call", n: 1, name: "listOwnClaims" });
       t.fits(await stream.next("answer", { n: 1 }), { status: 400, body: { code: "invalid_frame" } }, "the answer");

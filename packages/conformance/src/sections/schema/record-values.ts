@@ -86,7 +86,7 @@ export const section: SuiteSection = {
       t.answered(await tenant.push(unique), 201);
       t.refused(await commit(update(b, { title: "x" })), "not_unique");
     }),
-    check("[M27] A checked reference names a record that exists: else 400 invalid_reference.", async (t) => {
+    check("[M27] [M46] A checked reference names a record that exists: else 400 invalid_reference.", async (t) => {
       const { create, update, remove, commit, path, token } = await opened(t, (references) =>
         shape({
           parent: { ...text, references, onDelete: "nothing" },
@@ -118,41 +118,44 @@ export const section: SuiteSection = {
       t.refused(unknown, "invalid_schema", { param: `models.${name}.fields.parent` });
       t.answered(await t.get(path, { token }), 200);
     }),
-    check("[M28] cascade and setNull act in the commit of the delete, with an entry for each record.", async (t) => {
-      const { create, update, remove, commit, data, token, path } = await opened(t, (references) =>
-        shape({
-          parent: { ...text, references, onDelete: "cascade" },
-          friend: { ...text, references, onDelete: "setNull" },
-          friends: { type: "array", items: "string", references, onDelete: "setNull" },
-        }),
-      );
-      const [root, child, leaf, other] = [t.id(), t.id(), t.id(), t.id()];
-      t.answered(
-        await commit(
-          create(root, {}),
-          create(child, { parent: root }),
-          create(leaf, { parent: child }),
-          update(root, { parent: leaf }),
-          create(other, { friend: leaf, friends: [leaf, other] }),
-        ),
-        200,
-      );
-      const before = await t.head({ token });
-      const { body } = t.answered(await commit(remove(root)), 200, { status: "confirmed" });
-      const entries = await t.entries(before, undefined, { token });
-      t.is(
-        entries.map(({ verb, id }) => `${verb} ${id}`),
-        [`deleted ${root}`, `deleted ${child}`, `deleted ${leaf}`, `updated ${other}`],
-        "the entries",
-      );
-      t.is([...new Set(entries.map(({ clientTxId }) => clientTxId))], [body.clientTxId], "their commit");
-      t.refused(await t.get(`${path}/${leaf}`, { token }), "record_not_found");
-      const left = await data(other);
-      t.is([left.friend, left.friends], [null, [other]], "what is left of the references");
-      const history = entriesOf(t.answered(await t.get(`${path}/${child}/history`, { token }), 200));
-      t.is(history.length, 2, "the entries of the child");
-    }),
-    check("[M28] restrict is 409 still_referenced, unless the commit removes the reference.", async (t) => {
+    check(
+      "[M28] [M47] cascade and setNull act in the commit of the delete, with an entry for each record.",
+      async (t) => {
+        const { create, update, remove, commit, data, token, path } = await opened(t, (references) =>
+          shape({
+            parent: { ...text, references, onDelete: "cascade" },
+            friend: { ...text, references, onDelete: "setNull" },
+            friends: { type: "array", items: "string", references, onDelete: "setNull" },
+          }),
+        );
+        const [root, child, leaf, other] = [t.id(), t.id(), t.id(), t.id()];
+        t.answered(
+          await commit(
+            create(root, {}),
+            create(child, { parent: root }),
+            create(leaf, { parent: child }),
+            update(root, { parent: leaf }),
+            create(other, { friend: leaf, friends: [leaf, other] }),
+          ),
+          200,
+        );
+        const before = await t.head({ token });
+        const { body } = t.answered(await commit(remove(root)), 200, { status: "confirmed" });
+        const entries = await t.entries(before, undefined, { token });
+        t.is(
+          entries.map(({ verb, id }) => `${verb} ${id}`),
+          [`deleted ${root}`, `deleted ${child}`, `deleted ${leaf}`, `updated ${other}`],
+          "the entries",
+        );
+        t.is([...new Set(entries.map(({ clientTxId }) => clientTxId))], [body.clientTxId], "their commit");
+        t.refused(await t.get(`${path}/${leaf}`, { token }), "record_not_found");
+        const left = await data(other);
+        t.is([left.friend, left.friends], [null, [other]], "what is left of the references");
+        const history = entriesOf(t.answered(await t.get(`${path}/${child}/history`, { token }), 200));
+        t.is(history.length, 2, "the entries of the child");
+      },
+    ),
+    check("[M28] [M48] restrict is 409 still_referenced, unless the commit removes the reference.", async (t) => {
       const { create, update, remove, commit, tenant } = await opened(t, (references) =>
         shape({ parent: { ...text, references, onDelete: "restrict" } }),
       );

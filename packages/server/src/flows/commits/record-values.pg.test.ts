@@ -126,7 +126,7 @@ describe("unique fields", () => {
 });
 
 describe("checked references", () => {
-  test("[M28] up to 1 000 records change with a delete; more is 409 too_many_dependents", async () => {
+  test("[M28] [M49] up to 1 000 records change with a delete; more is 409 too_many_dependents", async () => {
     await create("project", "z", {});
     for (let from = 0; from < 1_000; from += 100)
       await commit(Array.from({ length: 100 }, (_, i) => ops.create("issue", `z${from + i}`, { projectId: "z" })));

@@ -42,7 +42,7 @@ test("[DS45] keys with a collation of their own, and columns with any names, are
   await followed.expectEqual();
 });
 
-test("[DS45] an id is a record's only if it is written as the key is", async () => {
+test("[DS45] [DS113] an id is a record's only if it is written as the key is", async () => {
   await db.query(`create extension if not exists citext;
     create table public.short (id varchar(5) primary key, title text); insert into short values ('abcde', 'One');
     create table public.folded (id citext primary key, title text); insert into folded values ('Xy', 'One')`);
