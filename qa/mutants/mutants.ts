@@ -74,8 +74,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/core/log/snapshot.ts`,
-        find: "addParts(draft, withEarly(tables, added), scope);",
-        replace: "addParts(draft, tables, scope);",
+        find: "changeParts(draft, withEarly(tables, added), scope);",
+        replace: "changeParts(draft, tables, scope);",
       },
     ],
   },

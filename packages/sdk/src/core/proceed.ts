@@ -3,7 +3,7 @@ import { endWaits, keepStream } from "./connection/connection.ts";
 import { askDueAt, askOwnerWhenDue } from "./connection/own-owner.ts";
 import { renewWhenDue } from "./connection/renewal.ts";
 import type { Draft } from "./draft.ts";
-import { dropParts, readNext } from "./log/read-next.ts";
+import { dropWithoutReading, readNext } from "./log/read-next.ts";
 import { keepParts } from "./log/stream-parts.ts";
 import { hasToSend } from "./queue/has-to-send.ts";
 import { reloadDueAt } from "./queue/reconcile/reconcile.ts";
@@ -15,7 +15,7 @@ export function proceed(draft: Draft): void {
   if (draft.state.life === "starting") return;
   endWaits(draft);
   if (draft.state.network && !draft.state.paused) requestTokenWhenDue(draft);
-  dropParts(draft);
+  dropWithoutReading(draft);
   keepStream(draft);
   if (!canSend(draft.state)) return;
   askOwnerWhenDue(draft);

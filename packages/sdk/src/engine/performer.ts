@@ -373,6 +373,9 @@ function dispatchFrame(
       return dispatch({ type: "partsLeft", ids: frame.ids });
     case "resync":
       return dispatch({ type: "resyncRequested", reason: frame.reason });
+    // No part is asked for with a position of its own, and calls take their answers themselves.
+    case "partEntries":
+    case "answer":
     case "pong":
       return;
     case "claims":
@@ -383,5 +386,7 @@ function dispatchFrame(
       onFrame(frame);
       // The close code that follows decides what happens. The message is for people who read the console.
       return console.warn(`Holdfast: the stream answered ${frame.code}: ${frame.message}`);
+    default:
+      frame satisfies never;
   }
 }

@@ -5,7 +5,7 @@ import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, ref
 import type { Mutation } from "../queue/mutation.ts";
 import type { ClientState } from "../state.ts";
 
-/* What the client shows before the runtime is loaded. Nothing is in conflict then. */
+/* The view of a record, and how appended writes come into it: also before the runtime is loaded, when nothing is in conflict. */
 
 /** A record as the user should see it: the row with this client's unsettled writes on top. */
 export function shownRow(state: Pick<ClientState, "rows" | "overlay">, record: RecordRef): Row | undefined {

@@ -3,7 +3,7 @@ import type { Draft } from "../draft.ts";
 import { initialState } from "../state.ts";
 import { differInParts, hasParts, missingParts, partsLeft, reachedScope } from "./parts.ts";
 import { PersistentMap } from "./persistent-map.ts";
-import { withPartsRead } from "./read-range.ts";
+import { withPartsChanged } from "./read-range.ts";
 import { resync } from "./reading.ts";
 import type { LogRow, Rows, Scope } from "./rows.ts";
 import { scopeKey } from "./scope-key.ts";
@@ -70,7 +70,7 @@ test("[N39] [N88] new parts change what was not there or is older, and take away
   };
   const read = table({ same: row("b", 4), moved: row("c", 7), added: row("c", 6) });
   const models = { issue: { fields: { projectId: { type: "string" } } } } as const;
-  const found = withPartsRead(rows, { read, reached: issues("b", "c"), models });
+  const found = withPartsChanged(rows, { read, reached: issues("b", "c"), models });
   expect(found.rows).toMatchObject({ position: 5, scope: issues("b", "c") });
   const shown = Object.fromEntries(found.rows.tables.issue?.entries() ?? []);
   expect(shown).toEqual({ kept, same, moved: row("c", 7), added: row("c", 6) });

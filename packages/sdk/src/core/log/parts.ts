@@ -23,7 +23,7 @@ function identityOf(scope: Scope): Identity {
   const known = identities.get(scope);
   if (known) return known;
   const ids = Object.entries(partsOf(scope)).flatMap(([model, parts]) => parts.map((part) => partId(model, part)));
-  const identity = { fixed: scopeKey(withParts(scope, {})), parts: new Set(ids) };
+  const identity = { fixed: scopeKey(havingParts(scope, {})), parts: new Set(ids) };
   identities.set(scope, identity);
   return identity;
 }
@@ -78,7 +78,7 @@ export function reachedScope(have: Scope, added: Scope, want: Scope): Scope {
     const isThere = (part: FollowedConditions) => hasPart(have, model, part) || hasPart(added, model, part);
     return [model, parts.filter(isThere)] as const;
   });
-  return withParts(want, Object.fromEntries(reached));
+  return havingParts(want, Object.fromEntries(reached));
 }
 
 /** The parts of the models of which `have` has some that `reached` lacks: other records of these models go. */
@@ -94,7 +94,7 @@ const partsOf = ({ where = {} }: Scope): Parts =>
   Object.fromEntries(Object.entries(where).filter(([, wanted]) => Array.isArray(wanted))) as Parts;
 
 /** The scope with these parts in the place of its own. */
-function withParts(scope: Scope, parts: Parts): Scope {
+function havingParts(scope: Scope, parts: Parts): Scope {
   if (!scope.where) return scope;
   const where = Object.entries(scope.where).map(
     ([model, wanted]) => [model, Array.isArray(wanted) ? [...(parts[model] ?? [])] : wanted] as const,

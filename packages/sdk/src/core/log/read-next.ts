@@ -7,15 +7,15 @@ import { isFollower } from "../tabs/is-follower.ts";
 import { pageOf } from "./reading.ts";
 import { changeReading } from "./reading-state.ts";
 import { partsToRead, scopeToRead } from "./scope-to-read.ts";
-import { addParts } from "./snapshot.ts";
+import { changeParts } from "./snapshot.ts";
 import { isAnswered } from "./stream-parts.ts";
 
 const POLL_MS = 5_000;
 
 /** Nothing has to be read for parts that only go. */
-export function dropParts(draft: Draft): void {
+export function dropWithoutReading(draft: Draft): void {
   const { state } = draft;
-  if (state.reading.resync === "parts" && !isFollower(state) && !partsToRead(state)) addParts(draft, {}, {});
+  if (state.reading.resync === "parts" && !isFollower(state) && !partsToRead(state)) changeParts(draft, {}, {});
 }
 
 /** Reads what the rows lack, if it is due and nothing else is being read. */

@@ -42,7 +42,7 @@ export function readRange(rows: Rows, range: LogRange): { rows: Rows; changes: R
  * Adds the rows of parts that were read at the rows' position or later. What is in none of the parts that are `reached`
  * goes. `changes` are those of the rows at the position, as they are stored.
  */
-export function withPartsRead(
+export function withPartsChanged(
   rows: Rows,
   { read, reached, models }: { readonly read: Rows["tables"]; readonly reached: Scope } & Pick<ClientState, "models">,
 ): { rows: Rows; changes: RowChange[] } {

@@ -8,7 +8,7 @@ import { keepLost } from "../queue/seen-in-log.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
 import type { ReplicaState } from "../state.ts";
 import { isSameScope, reachedScope } from "./parts.ts";
-import { withPartsRead } from "./read-range.ts";
+import { withPartsChanged } from "./read-range.ts";
 import { compareRows, dropPartial, isOtherLog, noteCovered, readEnded, replaceRows } from "./reading.ts";
 import { changeReading } from "./reading-state.ts";
 import { rowChanges } from "./row-changes.ts";
@@ -54,7 +54,7 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
   const page = { logId, rowsVersion, viewHash, stamp, begin: partial?.cursor, changes, scope, cursor };
   if (isKept) emit(draft, { do: "keepPage", page, generation });
-  if (cursor === null && resync === "parts") return addParts(draft, withEarly(tables, added), scope);
+  if (cursor === null && resync === "parts") return changeParts(draft, withEarly(tables, added), scope);
   if (cursor === null) {
     replaceRows(draft, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, { isKept });
     // The snapshot contains writes of other tabs that they have stored but not posted yet, without their names.
@@ -89,11 +89,11 @@ function continuesRows(draft: Draft, event: Extract<ClientEvent, { type: "snapsh
 }
 
 /** The missing parts have been read. What has changed since the position of the rows, the log will say. */
-export function addParts(draft: Draft, read: Rows["tables"], parts: Scope): void {
+export function changeParts(draft: Draft, read: Rows["tables"], parts: Scope): void {
   const { rows: before, models, generation, scope, tabs } = draft.state;
   const { logId = "", position = 0, scope: was = {}, viewHash, rowsVersion } = before;
   const reached = reachedScope(was, parts, scope);
-  const { rows, changes } = withPartsRead(before, { read, reached, models });
+  const { rows, changes } = withPartsChanged(before, { read, reached, models });
   changeReading(draft, { verified: true });
   takeParts(draft, rows, changes);
   if (generation === undefined) return;

@@ -42,7 +42,7 @@ export interface CommitLanes {
   decide<Answer>(ask: Ask<Answer>): Promise<AskResult<Answer>>;
   /** Whether the connection that commits works. */
   canCommit(): Promise<boolean>;
-  /** Another process has written to the tenant up to this position. */
+  /** Others than the lanes have written to the tenant up to this position: another process, or a run beside the lanes. */
   moved(tenant: number, position: number): void;
   /** The logs were replaced: discard the known heads. */
   forget(): void;

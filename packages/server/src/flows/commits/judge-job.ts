@@ -1,7 +1,7 @@
 import { limits } from "@holdfast/sdk/protocol";
 import type { Share } from "../../limits/answer-bytes.ts";
 import { AMPLE_ROOM, type AnswerRoom } from "../../rules/commits/answer-room.ts";
-import { isLocked, type Judged, judgeInOrder, recordInOrder } from "../../rules/commits/judge-commits.ts";
+import { appendHappened, isLocked, type Judged, judgeInOrder } from "../../rules/commits/judge-commits.ts";
 import type { TenantState } from "../../rules/commits/tenant-state.ts";
 import { judgeForSource, type SourceJudgement, settleIntent } from "../../rules/sources/judge-intent.ts";
 import type { Job } from "./job.ts";
@@ -12,7 +12,7 @@ export function judgeJob(state: TenantState, job: Job, hasSources: boolean): Rou
   if (job.ask !== undefined) return { answer: job.ask.decide(state) };
   const { commits, judged, source, captured, answer } = job;
   const [commit] = commits;
-  if (captured) return { commits: recordInOrder(state, commits) };
+  if (captured) return { commits: appendHappened(state, commits) };
   if (source && "intent" in source) return outcomeOf(settleIntent(state, source.intent, source.answer));
   // The schema has changed since its author chose the way that it goes.
   if ((source !== undefined) !== hasSources) return { hasSources };

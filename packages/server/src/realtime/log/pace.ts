@@ -35,8 +35,10 @@ export function createPace(publish: (news: News) => void, clock: () => number = 
   };
 }
 
-/** Merges consecutive news without a gap. */
-/** Entries of an earlier schema have the same names in a later one, or its push ends the stream. */
+/**
+ * Merges consecutive news without a gap. Entries of an earlier schema have the same names in a later one, or its push
+ * ends the stream.
+ */
 const together = (all: readonly News[]): News =>
   all.length === 1
     ? (all[0] as News)

@@ -100,7 +100,7 @@ export const isLocked = ({ modules }: TenantState, commit: CommitRequest): boole
  * Records changes that have already happened in a table of the caller's, and applies them to the state. No receipt is
  * kept, because the caller's SQL cannot ask for it.
  */
-export function recordInOrder(state: TenantState, commits: readonly CommitRequest[]): Judged[] {
+export function appendHappened(state: TenantState, commits: readonly CommitRequest[]): Judged[] {
   return commits.map((commit) => {
     const entries = entriesOf(state, commit);
     for (const entry of entries) append(state, commit, entry);
