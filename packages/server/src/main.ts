@@ -105,13 +105,13 @@ async function run(words: readonly string[]): Promise<void> {
       logger: logger.child({ event: "starting" }, { level: "warn" }),
     });
     closing.push(starting.close);
+    const modules = await loadModules(config.modules, process.cwd());
     const embedded = config.databaseUrl === undefined ? await startEmbedded(config, logger) : undefined;
     if (embedded) closing.push(() => embedded.stop());
     const databaseUrl = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
     const masterKeys = config.masterKeys ?? [await keepMasterKey(config.dataDir)];
     const adminToken = config.adminToken ?? (await keepAdminToken(config));
     const elsewhere = await prepare(config, databaseUrl, logger);
-    const modules = await loadModules(config.modules, process.cwd());
     const server = await startServer({
       modules,
       databaseUrl,

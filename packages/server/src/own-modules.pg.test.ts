@@ -9,12 +9,16 @@ process.env.COMMITS_PER_DAY = "5";
 const [example] = await loadModules(["./examples/module/count-commits.mjs"], root);
 if (!example) throw new Error("The example was not loaded.");
 
-/** Refuses what is written to one record, and fails for another. */
+/** Refuses what is written to one record, and fails for others. */
 const strict: ServerModule = {
   name: "strict",
   rounds: {
-    load: async () => undefined,
+    load: (_, { commits }) =>
+      commits.some(({ operations }) => operations.some(({ id }) => id === "endless"))
+        ? new Promise(() => {})
+        : Promise.resolve(undefined),
     judge(_, { operations }) {
+      if (operations.some(({ id }) => id === "later")) return Promise.resolve(undefined) as never;
       if (operations.some(({ id }) => id === "broken")) throw new Error("The module has a defect.");
       const isWrong = operations.some(({ model, id }) => model === "slide" && id === "wrong");
       return isWrong ? { code: "rule_broken", message: "Not this one.", param: "id" } : undefined;
@@ -91,11 +95,14 @@ test("[OM2] what a module refuses is an error of the API, and a defect of it fai
   const token = keys.other;
   const wrong = await create("wrong", token);
   expect([wrong.status, wrong.body.code, wrong.body.param]).toEqual([400, "rule_broken", "id"]);
-  const [broken, ...fine] = await Promise.all([
+  const ids = ["broken", "later", "endless"];
+  const broken = await Promise.all(ids.map((id) => defect("POST", slides, token, { id, data: {} })));
+  expect(broken).toEqual(ids.map(() => [500, "internal_error"]));
+  const [again, ...fine] = await Promise.all([
     defect("POST", slides, token, { id: "broken", data: {} }),
     ...["f1", "f2", "f3"].map((id) => create(id, token)),
   ]);
-  expect(broken).toEqual([500, "internal_error"]);
+  expect(again).toEqual([500, "internal_error"]);
   expect(fine.map(({ body }) => body.success)).toEqual([true, true, true]);
 });
 
@@ -114,12 +121,20 @@ test("[OM3] routes of modules have tokens, parameters, bodies and errors like al
   expect((await call("GET", "/v1/x/strict/other")).body.code).toBe("route_not_found");
 });
 
+const route = { method: "GET", path: "/a", handle: async () => ({ body: {} }) };
+
 test.each([
   [[{ name: "Strict" }], /lower-case letters/],
   [[{ name: "../x" }], /lower-case letters/],
-  [[strict, strict], /Two modules/],
-  [[{ name: "a", open: () => Promise.reject(new Error("no tables")) }], /no tables/],
-] as [ServerModule[], RegExp][])(
+  [[strict, strict], /The module "strict" is there twice/],
+  [[{ name: "a", open: () => Promise.reject(new Error("no tables")) }], /The module "a" cannot be opened: no tables/],
+  [[{ name: "a", round: {} }], /a member "round"/],
+  [[{ name: "a", rounds: {} }], /without a function `load`/],
+  [[{ name: "a", routes: [{ ...route, method: "get" }] }], /its method is none of/],
+  [[{ name: "a", routes: [{ ...route, path: "a" }] }], /paths begin with "\/"/],
+  [[{ name: "a", routes: [{ ...route, audience: "secretkey" }] }], /its audience/],
+  [[{ name: "a", routes: [route, route] }], /\/a twice/],
+] as unknown as [ServerModule[], RegExp][])(
   "[OM4] a server with modules %j does not start, and says why",
   async (modules, why) => {
     await expect(app.another({ modules })).rejects.toThrow(why);

@@ -25,11 +25,17 @@ export interface ModuleDatabase {
  * time with a state of its own. A server with such a module reads before it writes also where it only creates records.
  */
 export interface ModuleRounds<State = unknown> {
-  /** Reads in the round's transaction what judging needs. No other round of this tenant goes on meanwhile. */
+  /**
+   * Reads in the round's transaction what judging needs, with `db` alone. No other round of this tenant goes on meanwhile,
+   * and other tenants of the round wait. After 2 s it has failed.
+   */
   load(db: ModuleDatabase, round: ModuleRound): Promise<State>;
   /** Whether a commit may happen, after what the server checks itself of its operations. Throws only for defects. */
   judge?(state: State, commit: ModuleCommit): ModuleRefusal | undefined;
-  /** A commit happens. Those behind it in the round are judged after this. */
+  /**
+   * A commit happens, though it may have operations that change nothing: of a record that does not exist, with the values
+   * that are there, with a key that was used. Those behind it in the round are judged after this.
+   */
   confirmed?(state: State, commit: ModuleCommit): void;
   /** What to write in the round's transaction: all of it is committed with the commits, or none. */
   save?(state: State, tenant: number): readonly ModuleStatement[];
@@ -47,8 +53,15 @@ export interface ModuleCommit {
   /** `<kind>:<id>` */
   readonly participant: string;
   readonly clientTxId: string | undefined;
-  /** Models in lower case. */
-  readonly operations: readonly { readonly action: string; readonly model: string; readonly id: string }[];
+  /** What the author sent: not what `onDelete` deletes or changes besides, and without values. */
+  readonly operations: readonly ModuleOperation[];
+}
+
+export interface ModuleOperation {
+  readonly action: "create" | "update" | "delete" | "archive" | "unarchive" | "erase";
+  /** In lower case. */
+  readonly model: string;
+  readonly id: string;
 }
 
 export interface ModuleStatement {
@@ -61,6 +74,7 @@ export interface ModuleRefusal {
   readonly code: ErrorCode;
   /** For people. It must not reveal what other participants wrote. */
   readonly message: string;
+  /** Of a commit: a field of its first operation, which the caller reads as `operations[0].<param>`. */
   readonly param?: string;
 }
 

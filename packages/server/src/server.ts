@@ -97,6 +97,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     throw error;
   });
   const all = [...builtIn, ...ownModules(options.modules ?? [])];
+  if (all.length > builtIn.length)
+    logger.info(
+      { event: "modules", modules: (options.modules ?? []).map(({ name }) => name) },
+      "Own modules take part.",
+    );
   const ctx: ServerContext = {
     ...{ options, database: settings, logger, report, metrics },
     roundTook: metrics.histogram(

@@ -1,3 +1,4 @@
+import { isErrorCode } from "@holdfast/sdk/protocol";
 import { oneOpens } from "../db/connection/one-opens.ts";
 import type { Database } from "../db/connection/pool.ts";
 import type { Statement } from "../db/connection/statement.ts";
@@ -14,17 +15,57 @@ import type { Module } from "./module.ts";
 /* Modules that do not come with the server, as the kernel knows modules. */
 
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
+const MEMBERS = new Set(["name", "open", "rounds", "routes"]);
+const OF_ROUNDS = new Set(["load", "judge", "confirmed", "save"]);
+const OF_ROUTES = new Set(["method", "path", "audience", "handle"]);
+const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
 
-/** Throws if names are wrong or taken. */
-export function ownModules(modules: readonly ServerModule[]): readonly Module[] {
+/** How long the reads of a module may hold up a round. */
+const LOAD_MS = 2_000;
+
+/** Throws a sentence if a module is none. They come from plain JavaScript too, where nothing has checked them. */
+export function checkModules(modules: readonly ServerModule[]): void {
   const names = new Set<string>();
-  return modules.map((own) => {
-    if (typeof own?.name !== "string" || !NAME.test(own.name))
-      throw new TypeError(`A module needs a name of lower-case letters, digits and hyphens: ${String(own?.name)}`);
-    if (names.has(own.name)) throw new TypeError(`Two modules have the name "${own.name}".`);
-    names.add(own.name);
-    return asModule(own);
-  });
+  for (const own of modules) {
+    const name: unknown = own?.name;
+    if (typeof name !== "string" || !NAME.test(name))
+      throw new TypeError(`A module needs a name of lower-case letters, digits and hyphens: ${String(name)}`);
+    const problem = names.has(name) ? "is there twice" : problemOf(own);
+    if (problem !== undefined) throw new TypeError(`The module "${name}" ${problem}.`);
+    names.add(name);
+  }
+}
+
+function problemOf(own: ServerModule): string | undefined {
+  const { open, rounds, routes = [] } = own;
+  const unknown = unknownIn(own, MEMBERS) ?? (rounds && unknownIn(rounds, OF_ROUNDS));
+  if (unknown !== undefined) return `has a member "${unknown}", which means nothing`;
+  if (open !== undefined && typeof open !== "function") return "has an `open` that is no function";
+  if (rounds && typeof rounds.load !== "function") return "has `rounds` without a function `load`";
+  const known = new Set<string>();
+  for (const route of routes) {
+    const said = `${route.method} ${route.path}`;
+    const more = unknownIn(route, OF_ROUTES);
+    if (more !== undefined) return `has a route ${said} with a member "${more}", which means nothing`;
+    if (!METHODS.has(route.method)) return `has a route ${said}: its method is none of ${[...METHODS].join(", ")}`;
+    if (typeof route.path !== "string" || !route.path.startsWith("/"))
+      return `has a route ${said}: paths begin with "/"`;
+    if (route.audience !== undefined && route.audience !== "token" && route.audience !== "secret_key")
+      return `has a route ${said}: its audience is neither "token" nor "secret_key"`;
+    if (typeof route.handle !== "function") return `has a route ${said} without a function \`handle\``;
+    if (known.has(said)) return `has the route ${said} twice`;
+    known.add(said);
+  }
+  return undefined;
+}
+
+const unknownIn = (of: object, known: ReadonlySet<string>): string | undefined =>
+  Object.keys(of).find((member) => !known.has(member));
+
+/** Throws if one of them is none. */
+export function ownModules(modules: readonly ServerModule[]): readonly Module[] {
+  checkModules(modules);
+  return modules.map(asModule);
 }
 
 function asModule({ name, open, rounds }: ServerModule): Module {
@@ -36,6 +77,8 @@ function asModule({ name, open, rounds }: ServerModule): Module {
         await transaction(pool, async (tx) => {
           await oneOpens(tx);
           await open(databaseOf(tx));
+        }).catch((error: unknown) => {
+          throw new Error(`The module "${name}" cannot be opened: ${reasonOf(error)}`, { cause: error });
         });
       return {};
     },
@@ -63,12 +106,14 @@ function inRoundsOf(name: string, rounds: ModuleRounds): InRounds<undefined> {
         (
           await pipe.send([statementOf<readonly Row[]>({ text, values }, (rows) => rows as unknown as readonly Row[])])
         )[0];
-      const known = await rounds.load({ query }, { tenant, commits });
+      const known = await inTime(name, rounds.load({ query }, { tenant, commits }));
       const own: OwnRound = {
         known,
         judge(_state, commit) {
           const no = rounds.judge?.(known, shown(commit));
-          return no && refuse(no.code, { message: no.message, ...(no.param !== undefined && { param: no.param }) });
+          if (no === undefined) return undefined;
+          if (!isErrorCode(no?.code)) throw new Error(`${name}: judge returned neither a refusal nor nothing.`);
+          return refuse(no.code, { message: no.message, ...(no.param !== undefined && { param: no.param }) });
         },
         settle(_state, commit, decision) {
           if (decision.kind === "confirmed") rounds.confirmed?.(known, shown(commit));
@@ -98,3 +143,14 @@ const shown = ({ principal, clientTxId, operations }: CommitRequest): ModuleComm
   clientTxId,
   operations: operations.map(({ action, model, id }) => ({ action, model, id })),
 });
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** A round that a module holds up is a round of others too. */
+async function inTime<T>(name: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name}: load took longer than ${LOAD_MS} ms.`)), LOAD_MS);
+  });
+  return await Promise.race([work, over]).finally(() => clearTimeout(timer));
+}
