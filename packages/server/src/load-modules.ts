@@ -19,7 +19,9 @@ export async function loadModules(names: readonly string[], folder: string): Pro
 async function loadModule(name: string, folder: string): Promise<ServerModule> {
   const loaded = await importFrom(name, folder).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    const hint = isFile(name) ? "" : " Paths of files begin with ./";
+    const hint = isFile(name)
+      ? ""
+      : " Paths of files begin with ./, as ./node_modules/a-package/index.js does for a package that can only be imported.";
     throw new ConfigError(`HOLDFAST_MODULES: "${name}" cannot be loaded: ${reason}${hint}`);
   });
   if (typeof loaded.default !== "object" || loaded.default === null)

@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../../../scripts/root.mjs";
+import { until } from "../../../scripts/testing/until.ts";
 import { loadModules } from "./load-modules.ts";
 import type { ServerModule } from "./server-module.ts";
 import { startApp } from "./testing/app.ts";
+import { startSourceService } from "./testing/source-service.ts";
 
 process.env.COMMITS_PER_DAY = "5";
 const [example] = await loadModules(["./examples/module/count-commits.mjs"], root);
@@ -44,7 +46,7 @@ const strict: ServerModule = {
   ],
 };
 
-const app = await startApp({ modules: [example, strict] });
+const app = await startApp({ modules: [example, strict], datasourcesAllowPrivate: true });
 const { call, keys } = app;
 const second = await app.another();
 const slides = "/v1/models/slide";
@@ -119,6 +121,35 @@ test("[OM3] routes of modules have tokens, parameters, bodies and errors like al
   expect((await call("GET", "/v1/x/strict/secret")).body).toEqual({ secret: true });
   expect(await defect("GET", "/v1/x/strict/defect", keys.live)).toEqual([500, "internal_error"]);
   expect((await call("GET", "/v1/x/strict/other")).body.code).toBe("route_not_found");
+});
+
+test("[OM1] commits are counted too in a tenant with an endpoint datasource, wherever their records are", async () => {
+  const service = await startSourceService();
+  const { token } = await app.newOrganization();
+  const { body } = await call("POST", "/v1/datasources", {
+    token,
+    json: { connection: "endpoint", endpoint: service.url, signingKey: service.signingKey },
+  });
+  const text = { fields: { title: { type: "string" } } };
+  const models = { plain: text, thing: { ...text, source: body.id } };
+  expect((await call("POST", "/v1/schema", { token, json: { models } })).status).toBe(201);
+  for (const [model, id] of [
+    ["plain", "a"],
+    ["thing", "b"],
+  ])
+    expect((await call("POST", `/v1/models/${model}`, { token, json: { id, data: {} } })).body.success).toBe(true);
+  expect((await call("GET", TODAY, { token })).body.commits).toBe(2);
+  await service.close();
+});
+
+test("[OM4] a server that does not start because of a module leaves no connection open", async () => {
+  const connections = async () =>
+    (await app.sql("select from pg_stat_activity where datname = current_database() and application_name <> 'test'"))
+      .length;
+  const before = await connections();
+  const wrong = [{ name: "a", open: () => Promise.reject(new Error("no tables")) }];
+  for (let i = 0; i < 3; i++) await expect(app.another({ modules: wrong })).rejects.toThrow("no tables");
+  await until(async () => expect(await connections()).toBeLessThanOrEqual(before));
 });
 
 const route = { method: "GET", path: "/a", handle: async () => ({ body: {} }) };

@@ -80,7 +80,7 @@ export interface ModuleRefusal {
 
 /** A route for callers with a token. Its path begins with `/v1/x/<name>`. */
 export interface ModuleRoute {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** `/…`, with parameters as `:id`. */
   readonly path: string;
   /** Who may call: any token of a tenant by default, or only secret keys. */

@@ -73,6 +73,7 @@ const CLOSE_MS = 8_000;
 
 /** Starts the server: opens its parts, each with those that it uses. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const all = [...builtIn, ...ownModules(options.modules ?? [])];
   const logger: FastifyBaseLogger = options.logger ?? pino({ level: "silent" });
   const failures = new Map<string, number>();
   const report: Report = (event) => (error) => {
@@ -83,7 +84,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const applied = await migrate(options.databaseUrl);
   if (applied.length > 0) logger.info({ event: "migrated", applied }, "The database is up to date.");
 
-  const { opened, forget, stop, close } = createParts();
+  const { opened, forget, stop, close, giveUp } = createParts();
   const stopping = new AbortController();
   const settings = { ...DATABASE, ...options.database };
   const cacheBytes = settings.cacheMegabytes * 2 ** 20;
@@ -92,11 +93,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   );
   const { pool } = database;
   const limits = { ...serverLimits, ...options.limits };
-  const service = await readOwnService(pool).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
-  const all = [...builtIn, ...ownModules(options.modules ?? [])];
+  const service = await readOwnService(pool).catch(giveUp);
   if (all.length > builtIn.length)
     logger.info(
       { event: "modules", modules: (options.modules ?? []).map(({ name }) => name) },
@@ -129,7 +126,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const authentication = opened(openAuthentication(ctx, database, cacheBytes / 4));
   const usage = opened(openUsage(ctx, pool));
-  const own = opened(await openPlane(ctx, database, cacheBytes, all));
+  const own = opened(await openPlane(ctx, database, cacheBytes, all).catch(giveUp));
   const reach = datasourceReach(options.datasourcesAllowPrivate === true);
   const shared = { service, reach };
   const homes = openHomes(ctx, {

@@ -65,7 +65,8 @@ function mountOne(app: FastifyInstance, name: EndpointName, call: EndpointCall, 
     });
 }
 
-const LATE_MS = 1_000;
+/** After so long, a token may have ended since the request arrived. */
+export const LATE_MS = 1_000;
 
 function send(reply: FastifyReply, answer: ApiResponse<EndpointName>): FastifyReply {
   if ("refusal" in answer) return sendRefusal(reply, answer.refusal, answer.receipt);

@@ -1,10 +1,11 @@
+import { limits } from "@holdfast/sdk/protocol";
 import type { FastifyInstance } from "fastify";
 import { PREFIXES, searchOf } from "../addresses/request-url.ts";
 import { refuse } from "../rules/refusal.ts";
 import { nameOf, type Principal } from "../rules/tokens/participant.ts";
 import type { ModuleDatabase, ServerModule } from "../server-module.ts";
 import type { AuthHook } from "./auth-hook.ts";
-import { sendRefusal } from "./mount.ts";
+import { LATE_MS, sendRefusal } from "./mount.ts";
 
 /** The routes of modules that do not come with the server: `/v1/x/<module>/…`. */
 export function mountOwnRoutes(
@@ -19,6 +20,7 @@ export function mountOwnRoutes(
         app.route({
           method,
           url: `${prefix}/v1/x/${name}${path}`,
+          bodyLimit: limits.bodyBytes,
           onRequest: async (request, reply) => {
             request.cameAt = performance.now();
             request.response = reply.raw;
@@ -27,6 +29,8 @@ export function mountOwnRoutes(
             return undefined;
           },
           handler: async (request, reply) => {
+            const ended = performance.now() - request.cameAt > LATE_MS ? await authHook.recheck(request) : undefined;
+            if (ended) return sendRefusal(reply, ended);
             const { principal } = request;
             if (!principal) return sendRefusal(reply, refuse("apikey_invalid"));
             const { tenant, organization, livemode } = principal;
@@ -38,8 +42,11 @@ export function mountOwnRoutes(
               db: await databaseFor(principal),
             });
             if ("refusal" in answer) return sendRefusal(reply, refuse(answer.refusal.code, answer.refusal));
+            const { status = 200 } = answer;
+            if (!Number.isInteger(status) || status < 200 || status > 599)
+              throw new Error(`The module "${name}" answered with the status ${status}.`);
             return reply
-              .code(answer.status ?? 200)
+              .code(status)
               .type("application/json; charset=utf-8")
               .send(JSON.stringify(answer.body ?? null));
           },

@@ -31,9 +31,10 @@ export interface OpenModules extends Part {
 }
 
 export async function openModules(ctx: ModuleContext, all: readonly Module[]): Promise<OpenModules> {
-  const { opened, forget, stop, close } = createParts();
+  const { opened, forget, stop, close, giveUp } = createParts();
   const named = new Map<string, DatabaseModule>();
-  for (const { name, openIn } of all) if (openIn) named.set(name, opened(await openIn(ctx)));
+  for (const { name, openIn } of all)
+    if (openIn) named.set(name, opened(await Promise.resolve(openIn(ctx)).catch(giveUp)));
   const open = [...named.values()];
   return {
     routes: Object.assign({}, ...open.map(({ routes }) => routes)) as ModuleRoutes,

@@ -2,12 +2,12 @@ import { isErrorCode } from "@holdfast/sdk/protocol";
 import { oneOpens } from "../db/connection/one-opens.ts";
 import type { Database } from "../db/connection/pool.ts";
 import type { Statement } from "../db/connection/statement.ts";
-import { type Transaction, transaction } from "../db/connection/transaction.ts";
+import { type Transaction, takeTime, transaction } from "../db/connection/transaction.ts";
 import type { InRounds } from "../flows/commits/in-rounds.ts";
 import { commitsOf } from "../flows/commits/job.ts";
 import type { CommitRequest } from "../rules/commits/commit-request.ts";
 import type { RoundModule } from "../rules/commits/tenant-state.ts";
-import { refuse } from "../rules/refusal.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
 import { nameOf } from "../rules/tokens/participant.ts";
 import type { ModuleCommit, ModuleDatabase, ModuleRounds, ModuleStatement, ServerModule } from "../server-module.ts";
 import type { Module } from "./module.ts";
@@ -18,7 +18,7 @@ const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 const MEMBERS = new Set(["name", "open", "rounds", "routes"]);
 const OF_ROUNDS = new Set(["load", "judge", "confirmed", "save"]);
 const OF_ROUTES = new Set(["method", "path", "audience", "handle"]);
-const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
+const METHODS = new Set(["GET", "POST", "PATCH", "DELETE"]);
 
 /** How long the reads of a module may hold up a round. */
 const LOAD_MS = 2_000;
@@ -75,6 +75,7 @@ function asModule({ name, open, rounds }: ServerModule): Module {
     async openIn({ pool }) {
       if (open)
         await transaction(pool, async (tx) => {
+          await takeTime(tx);
           await oneOpens(tx);
           await open(databaseOf(tx));
         }).catch((error: unknown) => {
@@ -100,25 +101,29 @@ function inRoundsOf(name: string, rounds: ModuleRounds): InRounds<undefined> {
     name,
     openLoad: () => ({ begin: async () => undefined, end: async () => undefined }),
     async at(pipe, { tenant }, jobs): Promise<RoundModule> {
-      const commits = commitsOf(jobs).map(shown);
+      // What has happened in tables already, nobody can refuse.
+      const commits = commitsOf(jobs.filter(({ captured }) => !captured)).map(shown);
       if (commits.length === 0) return {};
       const query = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
         (
           await pipe.send([statementOf<readonly Row[]>({ text, values }, (rows) => rows as unknown as readonly Row[])])
         )[0];
       const known = await inTime(name, rounds.load({ query }, { tenant, commits }));
+      const asked = new Map<CommitRequest, Refusal | undefined>();
       const own: OwnRound = {
         known,
+        // It is asked for each operation, and the module once for each commit.
         judge(_state, commit) {
+          if (asked.has(commit)) return asked.get(commit);
           const no = rounds.judge?.(known, shown(commit));
+          asked.set(commit, undefined);
           if (no === undefined) return undefined;
           if (!isErrorCode(no?.code)) throw new Error(`${name}: judge returned neither a refusal nor nothing.`);
-          return refuse(no.code, { message: no.message, ...(no.param !== undefined && { param: no.param }) });
+          const refusal = refuse(no.code, { message: no.message, ...(no.param !== undefined && { param: no.param }) });
+          asked.set(commit, refusal);
+          return refusal;
         },
-        settle(_state, commit, decision) {
-          if (decision.kind === "confirmed") rounds.confirmed?.(known, shown(commit));
-          return decision;
-        },
+        committed: (_state, commit) => rounds.confirmed?.(known, shown(commit)),
       };
       return own;
     },

@@ -11,21 +11,30 @@ export interface Part {
 /** Several parts as one. */
 export interface Parts extends Required<Part> {
   opened<P extends Part>(part: P): P;
+  /** One of them cannot be opened: closes the others again, and rejects with the error. */
+  giveUp(error: unknown): Promise<never>;
 }
 
 export function createParts(): Parts {
   const parts: Part[] = [];
+  const stop = async () => void (await Promise.all(parts.map((part) => part.stop?.())));
+  async function close(): Promise<void> {
+    for (const part of parts.toReversed()) await part.close?.();
+  }
   return {
     opened(part) {
       parts.push(part);
       return part;
     },
     forget() {
-      for (const { forget } of parts) forget?.();
+      for (const part of parts) part.forget?.();
     },
-    stop: async () => void (await Promise.all(parts.map(({ stop }) => stop?.()))),
-    async close() {
-      for (const { close } of parts.toReversed()) await close?.();
+    stop,
+    close,
+    async giveUp(error) {
+      await stop();
+      await close();
+      throw error;
     },
   };
 }

@@ -9,7 +9,7 @@ import { openHubs } from "./hubs.ts";
 import { openMaintenance } from "./maintenance.ts";
 import type { Module } from "./module.ts";
 import { type ModuleRoutes, type OpenModules, openModules } from "./modules.ts";
-import { createParts, type Part } from "./part.ts";
+import { createParts, type Part, type Parts } from "./part.ts";
 import { openReads, type Reads } from "./reads.ts";
 import { openSchemas, type Schemas } from "./schemas.ts";
 import { openSources } from "./sources.ts";
@@ -24,7 +24,19 @@ export interface Plane extends Part, TenantData, Pick<Commits, "lanes">, Pick<Op
   readonly routes: Routes;
 }
 
+/** If it cannot be opened, what it had opened is closed again. */
 export async function openPlane(
+  service: ServerContext,
+  database: OpenDatabase,
+  cacheBytes: number,
+  all: readonly Module[],
+): Promise<Plane> {
+  const parts = createParts();
+  return await openParts(parts, service, database, cacheBytes, all).catch((error: unknown) => parts.giveUp(error));
+}
+
+async function openParts(
+  { opened, forget, stop, close }: Parts,
   service: ServerContext,
   { url, pool, tables, wake, verify }: OpenDatabase,
   cacheBytes: number,
@@ -32,7 +44,6 @@ export async function openPlane(
 ): Promise<Plane> {
   const schemas = createSchemaCache(cacheBytes / 2);
   const ctx: PlaneContext = { ...service, url, pool, tables, wake, verify, cacheBytes, schemas };
-  const { opened, forget, stop, close } = createParts();
   const maintenance = opened(openMaintenance(ctx));
   const hubs = opened(openHubs(ctx));
   const sources = opened(await openSources(ctx));

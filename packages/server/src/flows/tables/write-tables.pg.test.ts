@@ -95,6 +95,27 @@ test("[DS6] [DS99] the log says what the table made of a write: defaults, genera
   expect(log[3]?.clientTxId).toBe(log[4]?.clientTxId);
 });
 
+test.each([
+  ["cascade", ["deleted a", "deleted b", "deleted c"]],
+  ["set null", ["deleted a", "updated b", "updated c"]],
+  ["set default", ["deleted a", "updated b", "updated c"]],
+])(
+  "[DS99] what a foreign key with on delete %s does to rows of two tables is in the log, also where no trigger is",
+  async (acts, log) => {
+    const suffix = acts.replace(" ", "_");
+    const [own, other] = [`nodes_${suffix}`, `leaves_${suffix}`];
+    await db.query(`create table public.${own} (id text primary key, up text default null references ${own} on delete ${acts});
+    create table public.${other} (id text primary key, up text default null references ${own} on delete ${acts});
+    insert into ${own} values ('a', null), ('b', 'a');
+    insert into ${other} values ('c', 'a')`);
+    const { model } = await attach(`public.${own}`, { up: {} });
+    await attach(`public.${other}`, { up: {} });
+    expect((await remove(model, "a")).status).toBe(200);
+    const said = (await entries(3)).map(({ verb, id }) => `${verb} ${id}`);
+    expect(said.sort()).toEqual(log);
+  },
+);
+
 test("[DS14] [DS172] [DS104] [DS173] [DS103] a constraint refuses its commit alone, with what the database says; the others of a bulk are written", async () => {
   await db.query(`create table public.strict (
     id text primary key, title text not null, slot int unique deferrable initially deferred, size int check (size > 0))`);

@@ -148,6 +148,7 @@ function bodyOf(commit: CommitRequest, decision: Decision): string {
 function applyCommit(state: TenantState, judged: Judged): void {
   if (judged.decision.kind !== "confirmed") return;
   for (const entry of judged.decision.entries) append(state, judged.commit, entry);
+  for (const module of state.modules.values()) module.committed?.(state, judged.commit);
   remember(state, judged);
 }
 

@@ -44,7 +44,7 @@ export interface AttachedTable {
   readonly missed: string | null;
   /** The table or its partitions, if our triggers there do not fire. */
   readonly silent: readonly string[];
-  /** The caller's own triggers or rules act on its rows. */
+  /** More happens when its rows are written: by triggers or rules of the caller's, or by foreign keys that act on others. */
   readonly hasTriggers: boolean;
 }
 
