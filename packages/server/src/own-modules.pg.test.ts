@@ -1,10 +1,12 @@
+import { request } from "node:http";
 import { join } from "node:path";
+import { limits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { root } from "../../../scripts/root.mjs";
 import { until } from "../../../scripts/testing/until.ts";
 import { loadModules } from "./load-modules.ts";
 import type { ServerModule } from "./server-module.ts";
-import { startApp } from "./testing/app.ts";
+import { ADMIN, startApp } from "./testing/app.ts";
 import { startSourceService } from "./testing/source-service.ts";
 
 process.env.COMMITS_PER_DAY = "5";
@@ -36,6 +38,7 @@ const strict: ServerModule = {
           ? { refusal: { code: "record_not_found", message: "There is none.", param: "name" } }
           : { status: 201, body: { params, query: Object.fromEntries(query), body } },
     },
+    { method: "GET", path: "/status", handle: async () => ({ status: 199, body: {} }) },
     {
       method: "GET",
       path: "/defect",
@@ -120,7 +123,34 @@ test("[OM3] routes of modules have tokens, parameters, bodies and errors like al
   expect((await call("GET", "/v1/x/strict/secret", { token: agent })).body.code).toBe("secret_key_required");
   expect((await call("GET", "/v1/x/strict/secret")).body).toEqual({ secret: true });
   expect(await defect("GET", "/v1/x/strict/defect", keys.live)).toEqual([500, "internal_error"]);
+  expect(await defect("GET", "/v1/x/strict/status", keys.live)).toEqual([500, "internal_error"]);
   expect((await call("GET", "/v1/x/strict/other")).body.code).toBe("route_not_found");
+  expect((await call("POST", `${echo}/a`, { json: { d: "x".repeat(limits.bodyBytes) } })).body.code).toBe(
+    "request_too_large",
+  );
+});
+
+test("[OM3] a token that was revoked while its body was on its way is refused", async () => {
+  const { id, token } = await app.newKey();
+  const body = JSON.stringify({ a: 1 });
+  const answered = new Promise<number | undefined>((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      "content-length": body.length,
+    };
+    const sent = request(`${app.url}/v1/x/strict/echo/a`, { method: "POST", headers }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    sent.on("error", reject);
+    sent.write(body.slice(0, 3));
+    setTimeout(async () => {
+      await call("DELETE", `/v1/secret_keys/${id}`, { token: ADMIN });
+      sent.end(body.slice(3));
+    }, 1_200);
+  });
+  expect(await answered).toBe(401);
 });
 
 test("[OM1] commits are counted too in a tenant with an endpoint datasource, wherever their records are", async () => {

@@ -33,6 +33,23 @@ async function noted() {
   return { ...own, ...made, disk, steps, failing, slides: made.client.models.slide };
 }
 
+/** Two tabs of a profile, of which the first leads, without a network. */
+async function twoOffline(
+  own: ReturnType<typeof createTestServer<typeof schema>>,
+  platform: BrowserProfile["platform"],
+) {
+  const open = async () => {
+    const made = own.client({ platform });
+    await made.client.ready();
+    await own.settle();
+    return made;
+  };
+  const tabs = [await open(), await open()] as const;
+  for (const { offline } of tabs) offline();
+  await own.settle();
+  return tabs;
+}
+
 test("[Q47] [Q54] what was written offline is stored as sent before it is sent, all writes of a request in one change", async () => {
   const { slides, steps, disk, connection, offline, online, settle } = await noted();
   offline();
@@ -94,23 +111,14 @@ test.each([
     const own = createTestServer(schema);
     const profile = new BrowserProfile();
     let fails = false;
-    const open = async () => {
-      const storage: typeof profile.platform.storage = async (name) => {
-        const port = await profile.platform.storage(name);
-        const enqueue: Storage["enqueue"] = (changes) =>
-          fails ? Promise.reject(new Error("The disk failed.")) : port.enqueue(changes);
-        return { ...port, enqueue };
-      };
-      const made = own.client({ platform: { ...profile.platform, storage } });
-      await made.client.ready();
-      await own.settle();
-      return made;
+    const storage: typeof profile.platform.storage = async (name) => {
+      const port = await profile.platform.storage(name);
+      const enqueue: Storage["enqueue"] = (changes) =>
+        fails ? Promise.reject(new Error("The disk failed.")) : port.enqueue(changes);
+      return { ...port, enqueue };
     };
-    const tabs = [await open(), await open()];
-    for (const { offline } of tabs) offline();
-    await own.settle();
-    const tab = tabs[which === "leads" ? 0 : 1];
-    if (!tab) return;
+    const [leader, follower] = await twoOffline(own, { ...profile.platform, storage });
+    const tab = which === "leads" ? leader : follower;
     tab.client.models.slide.create({ title: "a" }, { id: "a" });
     await own.settle();
     own.clock.sleep(38 * 86_400_000);
@@ -131,15 +139,7 @@ test.each([
 ])("[Q47] [Q56] an export counts as sent, also in the store, if the tab that makes it %s", async (_, at) => {
   const own = createTestServer(schema);
   const profile = new BrowserProfile();
-  const open = async () => {
-    const made = own.client({ platform: profile.platform });
-    await made.client.ready();
-    await own.settle();
-    return made;
-  };
-  const tabs = [await open(), await open()];
-  for (const { offline } of tabs) offline();
-  await own.settle();
+  const tabs = await twoOffline(own, profile.platform);
   tabs[at]?.client.models.slide.create({ title: "a" }, { id: "a" });
   await own.settle();
   const unsent = () =>

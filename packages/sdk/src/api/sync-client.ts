@@ -72,8 +72,9 @@ export interface SyncClient<S extends ModelSchema> {
   follow(scope: FollowScope<S>): void;
   /**
    * Loads the records of a model that meet conditions, and keeps them up to date: until they are released, and after that
-   * as long as there is room. For models of which `follow` names a list of conditions: `follow: { where: { issue: [] } }` begins with no issues, and
-   * `load("issue", { projectId })` adds those of a project. Throws for an unknown model or field.
+   * as long as there is room. For models of which `follow` names a list of conditions:
+   * `follow: { where: { issue: [] } }` begins with no issues, and `load("issue", { projectId })` adds those of a project.
+   * Throws for an unknown model or field.
    */
   load<M extends ModelName<S>>(model: M, where: FollowedWhere<DataOf<S, M>>, options?: LoadOptions<S, M>): LoadedPart;
   /** Exports all unsettled writes, for a file or another device. */

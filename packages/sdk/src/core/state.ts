@@ -1,8 +1,7 @@
 import type { Row } from "../protocol/commits/apply.ts";
 import type { Model, ModelSchema } from "../protocol/schema/model-schema.ts";
-import type { Part } from "../protocol/stream/part-frames.ts";
 import type { Wait } from "./connection/retry.ts";
-import { type AddedParts, noRows, type PartialSnapshot, type Rows, type Scope } from "./log/rows.ts";
+import { type AddedParts, noRows, type PartialSnapshot, type Rows, type Scope, type Subscribed } from "./log/rows.ts";
 import { type Tables, tableOf } from "./log/tables.ts";
 import type { Mutation, Removed } from "./queue/mutation.ts";
 import { emptyQueue, type Queue } from "./queue/queue.ts";
@@ -252,19 +251,6 @@ export interface StreamLink {
   /** Failed attempts since the stream was last live. */
   readonly failures: number;
   readonly wait: Wait | undefined;
-}
-
-export interface Subscribed {
-  /** Ids of the parts that the stream follows or was asked for. */
-  readonly parts: ReadonlySet<string>;
-  /** Those of them that it has not answered yet. */
-  readonly asked: ReadonlySet<string>;
-  /** Those that it was told to leave, and may still speak of. */
-  readonly leaving: ReadonlySet<string>;
-  /** Pieces of them that are named once the stream is welcome. */
-  readonly rest: readonly (readonly Part[])[];
-  /** The scopes that these are for. Undefined: they have to be compared again. */
-  readonly wanted: readonly Scope[] | undefined;
 }
 
 export interface Reading {

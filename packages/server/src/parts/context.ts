@@ -49,6 +49,6 @@ export interface PlaneContext extends ServerContext, Omit<OpenDatabase, "close" 
 /** What modules use of the kernel that serves the tenants of one database. */
 export interface ModuleContext extends PlaneContext {
   readonly lanes: CommitLanes;
-  /** The heads of logs that somebody follows. */
+  /** The heads of logs that are followed. */
   readonly heads: HeadPoll;
 }

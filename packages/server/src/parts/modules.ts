@@ -33,8 +33,10 @@ export interface OpenModules extends Part {
 export async function openModules(ctx: ModuleContext, all: readonly Module[]): Promise<OpenModules> {
   const { opened, forget, stop, close, giveUp } = createParts();
   const named = new Map<string, DatabaseModule>();
-  for (const { name, openIn } of all)
-    if (openIn) named.set(name, opened(await Promise.resolve(openIn(ctx)).catch(giveUp)));
+  async function openEach(): Promise<void> {
+    for (const { name, openIn } of all) if (openIn) named.set(name, opened(await openIn(ctx)));
+  }
+  await openEach().catch(giveUp);
   const open = [...named.values()];
   return {
     routes: Object.assign({}, ...open.map(({ routes }) => routes)) as ModuleRoutes,

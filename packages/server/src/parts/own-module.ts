@@ -9,7 +9,14 @@ import type { CommitRequest } from "../rules/commits/commit-request.ts";
 import type { RoundModule } from "../rules/commits/tenant-state.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { nameOf } from "../rules/tokens/participant.ts";
-import type { ModuleCommit, ModuleDatabase, ModuleRounds, ModuleStatement, ServerModule } from "../server-module.ts";
+import type {
+  ModuleCommit,
+  ModuleDatabase,
+  ModuleRefusal,
+  ModuleRounds,
+  ModuleStatement,
+  ServerModule,
+} from "../server-module.ts";
 import type { Module } from "./module.ts";
 
 /* Modules that do not come with the server, as the kernel knows modules. */
@@ -101,7 +108,7 @@ function inRoundsOf(name: string, rounds: ModuleRounds): InRounds<undefined> {
     name,
     openLoad: () => ({ begin: async () => undefined, end: async () => undefined }),
     async at(pipe, { tenant }, jobs): Promise<RoundModule> {
-      // What has happened in tables already, nobody can refuse.
+      // What has happened in tables already cannot be refused.
       const commits = commitsOf(jobs.filter(({ captured }) => !captured)).map(shown);
       if (commits.length === 0) return {};
       const query = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
@@ -114,14 +121,8 @@ function inRoundsOf(name: string, rounds: ModuleRounds): InRounds<undefined> {
         known,
         // It is asked for each operation, and the module once for each commit.
         judge(_state, commit) {
-          if (asked.has(commit)) return asked.get(commit);
-          const no = rounds.judge?.(known, shown(commit));
-          asked.set(commit, undefined);
-          if (no === undefined) return undefined;
-          if (!isErrorCode(no?.code)) throw new Error(`${name}: judge returned neither a refusal nor nothing.`);
-          const refusal = refuse(no.code, { message: no.message, ...(no.param !== undefined && { param: no.param }) });
-          asked.set(commit, refusal);
-          return refusal;
+          if (!asked.has(commit)) asked.set(commit, refusalOf(name, rounds.judge?.(known, shown(commit))));
+          return asked.get(commit);
         },
         committed: (_state, commit) => rounds.confirmed?.(known, shown(commit)),
       };
@@ -148,6 +149,12 @@ const shown = ({ principal, clientTxId, operations }: CommitRequest): ModuleComm
   clientTxId,
   operations: operations.map(({ action, model, id }) => ({ action, model, id })),
 });
+
+function refusalOf(name: string, no: ModuleRefusal | undefined): Refusal | undefined {
+  if (no === undefined) return undefined;
+  if (!isErrorCode(no?.code)) throw new Error(`${name}: judge returned neither a refusal nor nothing.`);
+  return refuse(no.code, { message: no.message, ...(no.param !== undefined && { param: no.param }) });
+}
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -28,7 +28,7 @@ import { type Frame, readFrame } from "./read-frame.ts";
 import type { SessionDeps } from "./session-deps.ts";
 import type { SocketModule } from "./socket-module.ts";
 import { createSocketWriter } from "./socket-writer.ts";
-import type { StreamClient, StreamModule } from "./stream-module.ts";
+import { type OpenStreamModules, openStreamModules, type StreamClient } from "./stream-module.ts";
 import { resyncReason, tokenFields, welcomeFrame } from "./welcome-frame.ts";
 
 /**
@@ -53,8 +53,7 @@ type Phase =
       readonly parts: PartSubscriptions | undefined;
       /** The schema, and what the client calls its fields. */
       readonly spoken: SpokenSchema;
-      /** By the frames that they take. */
-      readonly modules: ReadonlyMap<string, StreamModule>;
+      readonly modules: OpenStreamModules;
     } & AuthenticatedClient);
 
 export interface Session {
@@ -120,7 +119,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     waiting = undefined;
     if (phase.name === "greeting") return;
     const { principal, token, clientId } = phase;
-    for (const module of phase.modules.values()) module.end();
+    phase.modules.end();
     phase.reader.end();
     phase = { name: "greeting", known: { principal, token, clientId } };
   };
@@ -156,7 +155,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (phase.name === "greeting")
       return fail(refuse("invalid_frame", { message: "The first frame must be hello." }), closeCodes.badFrame);
     if (waiting && frame.frame === "subscribe") return await takeRest(frame, waiting);
-    const ofStream = phase.modules.get(frame.frame);
+    const ofStream = phase.modules.taking(frame.frame);
     if (ofStream) return refused(await ofStream.receive(frame));
     switch (frame.frame) {
       case "auth":
@@ -256,11 +255,10 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     }
     const { view } = asked;
     const requested = parts ? () => requestUnder(asked.spoken, parts.request()) : () => asked.requested;
-    const opened = ofDatabase.map(({ frames, open }) => ({ frames, module: open(client) }));
-    const ofStream = new Map(opened.flatMap(({ frames, module }) => frames.map((frame) => [frame, module] as const)));
+    const onStream = openStreamModules(ofDatabase, client);
     phase = {
       ...{ name: "welcomed", principal, token, clientId, log, reader, requested, parts, spoken: asked.spoken },
-      modules: ofStream,
+      modules: onStream,
     };
     saidSchema = hello.schema;
     for (const module of modules) module.signIn(principal, clientId);
@@ -274,7 +272,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const reason = resyncReason(hello, head, principal);
     if (reason) return void resync(reason);
     answerParts?.(position);
-    for (const { module } of opened) await module.begin();
+    await onStream.begin();
     streamOpened(openStreamOf({ principal, token, clientId }));
     const viewNow = () => (parts ? viewOf(parts.request()) : view);
     const readOn = () => reader.begin({ view: viewNow(), after: position, spoken: asked.spoken, clientId });

@@ -27,3 +27,27 @@ export interface StreamClient {
   /** Sends a frame, as JSON. It may name a position of the log, up to which the client is told first. */
   notify(frame: string): void;
 }
+
+/** The modules of a database on one stream, as one. */
+export interface OpenStreamModules {
+  begin(): Promise<void>;
+  /** Which one takes frames of this name. */
+  taking(frame: string): StreamModule | undefined;
+  end(): void;
+}
+
+export function openStreamModules(all: readonly StreamModules[], client: StreamClient): OpenStreamModules {
+  const opened = all.map(({ frames, open }) => ({ frames, module: open(client) }));
+  const byFrame = new Map(
+    opened.flatMap(({ frames, module }) => frames.map((name) => [name as string, module] as const)),
+  );
+  return {
+    async begin() {
+      for (const { module } of opened) await module.begin();
+    },
+    taking: (frame) => byFrame.get(frame),
+    end() {
+      for (const { module } of opened) module.end();
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import { conditionsOn, followsModel } from "../../core/log/followed.ts";
-import type { Scope } from "../../core/log/rows.ts";
+import { everything, type Scope } from "../../core/log/rows.ts";
 import { tableOf } from "../../core/log/tables.ts";
 import { rowsStatus, type SyncStatus } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
@@ -37,7 +37,7 @@ export function queryStatus(state: ClientState, model: string, query: AnyQuery, 
     lists.list(model, { ...query, include: undefined, staleOk: true }).length > 0
   )
     return "loading";
-  const { scope: reached = EVERYTHING } = rows;
+  const { scope: reached = everything } = rows;
   const before = judged.get(found);
   const isSame = before?.reached === reached && before.scope === scope && before.query === query;
   const answer = isSame ? before : judge({ reached, scope, query }, state.models, { model, query, found });
@@ -46,7 +46,6 @@ export function queryStatus(state: ClientState, model: string, query: AnyQuery, 
 }
 
 const NONE: Found = [];
-const EVERYTHING: Scope = {};
 
 interface Judged {
   readonly reached: Scope;

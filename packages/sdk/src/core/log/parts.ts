@@ -1,6 +1,6 @@
 import type { FollowedConditions, FollowedRecords } from "../../protocol/log/followed-records.ts";
 import { partId } from "./part-id.ts";
-import type { Scope } from "./rows.ts";
+import { everything, type Scope } from "./rows.ts";
 import { scopeKey } from "./scope-key.ts";
 
 /*
@@ -29,13 +29,11 @@ function identityOf(scope: Scope): Identity {
 }
 
 /** Whether two scopes are one. Absent: everything. */
-export function isSameScope(a: Scope = EVERYTHING, b: Scope = EVERYTHING): boolean {
+export function isSameScope(a: Scope = everything, b: Scope = everything): boolean {
   if (a === b) return true;
   const [{ parts }, other] = [identityOf(a), identityOf(b)];
   return differInParts(a, b) && parts.size === other.parts.size && [...parts].every((id) => other.parts.has(id));
 }
-
-const EVERYTHING: Scope = {};
 
 /** Whether two scopes differ in their parts at most. */
 export const differInParts = (a: Scope, b: Scope): boolean => identityOf(a).fixed === identityOf(b).fixed;

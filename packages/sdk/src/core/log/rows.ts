@@ -1,6 +1,7 @@
 import type { Row } from "../../protocol/commits/apply.ts";
 import type { FollowedRecords } from "../../protocol/log/followed-records.ts";
 import type { LogEntry } from "../../protocol/log/log.ts";
+import type { Part } from "../../protocol/stream/part-frames.ts";
 import type { RecordChange, RecordRef, Tables } from "./tables.ts";
 
 /** A record in the state that the log gives it. */
@@ -60,6 +61,9 @@ export interface Scope {
   readonly where?: FollowedRecords | undefined;
 }
 
+/** All that the token and the schema cover. */
+export const everything: Scope = {};
+
 export const noRows: Omit<Rows, "scope"> = { tables: {}, logId: undefined, position: undefined };
 
 export interface RowChange extends RecordChange<LogRow> {
@@ -89,4 +93,18 @@ export interface EarlyRow {
   readonly syncId: number;
   /** Undefined: it was deleted, or has left. */
   readonly value: LogRow | undefined;
+}
+
+/** What the open stream was told to follow. */
+export interface Subscribed {
+  /** Ids of the parts that the stream follows or was asked for. */
+  readonly parts: ReadonlySet<string>;
+  /** Those of them that it has not answered yet. */
+  readonly asked: ReadonlySet<string>;
+  /** Those that it was told to leave, and may still speak of. */
+  readonly leaving: ReadonlySet<string>;
+  /** Pieces of them that are named once the stream is welcome. */
+  readonly rest: readonly (readonly Part[])[];
+  /** The scopes that these are for. Undefined: they have to be compared again. */
+  readonly wanted: readonly Scope[] | undefined;
 }

@@ -4,7 +4,8 @@ import { otherWriter } from "../../testing/other-writer.ts";
 import { Profile } from "../../testing/profile.ts";
 import { createTestServer } from "../../testing/test-server.ts";
 import type { Draft } from "../draft.ts";
-import { initialState, type StreamLink, type Subscribed } from "../state.ts";
+import { initialState, type StreamLink } from "../state.ts";
+import type { Subscribed } from "./rows.ts";
 import { onSnapshotPage } from "./snapshot.ts";
 import { isAnswered, keepParts, onPartAnswered } from "./stream-parts.ts";
 

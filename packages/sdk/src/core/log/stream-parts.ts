@@ -10,7 +10,7 @@ import { partId } from "./part-id.ts";
 import { isSameScope } from "./parts.ts";
 import { changeReading } from "./reading-state.ts";
 import { rowAfter } from "./row-after.ts";
-import type { AddedParts, LogRange, Rows, Scope } from "./rows.ts";
+import { type AddedParts, everything, type LogRange, type Rows, type Scope } from "./rows.ts";
 import { partsToRead } from "./scope-to-read.ts";
 import { changeTables, lookUp, recordKey } from "./tables.ts";
 
@@ -130,7 +130,7 @@ export function keepParts(draft: Draft): void {
   const read = isFollower(draft.state) ? undefined : partsToRead(draft.state);
   // The same parts may be wanted again within a step, when what was kept of them is gone already.
   if (read) readBeside(draft, read);
-  const scopes = [rows.scope ?? {}, ...(read ? [read] : [])];
+  const scopes = [rows.scope ?? everything, ...(read ? [read] : [])];
   // In most steps nothing has changed.
   if (scopes.every((scope, at) => scope === subscribed.wanted?.[at]) && scopes.length === subscribed.wanted?.length)
     return;

@@ -35,7 +35,7 @@ const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation,
     -- What a foreign key does to other rows, it does at the depth of our own statement.
     or exists (select from pg_constraint f where f.contype = 'f'
       and f.confrelid in (select t.relation union all select relid from pg_partition_tree(t.relation))
-      and (f.confdeltype in ('c', 'n', 'd') or f.confupdtype in ('c', 'n', 'd'))) as "hasTriggers",
+      and (f.confdeltype in ('c', 'n', 'd') or f.confupdtype in ('c', 'n', 'd'))) as "actsBeyond",
   t.missed, array(select c.oid::regclass::text from pg_class c
     where c.oid = t.relation and t.status = 'attached' and (
         select count(*) from pg_trigger g where g.tgrelid = c.oid and g.tgname = any('{${NAMES.join()}}') and g.tgenabled in ('O', 'A')) < ${NAMES.length}

@@ -4,7 +4,6 @@ import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
 import { errorState, failureCode, LOCK_NOT_AVAILABLE, UNIQUE_VIOLATION } from "../../db/connection/database-error.ts";
 import { openPipe, type Pipe, type PipeOptions } from "../../db/connection/pipe.ts";
 import { probe, rollback } from "../../db/connection/statement.ts";
-import type { Judged } from "../../rules/commits/judge-commits.ts";
 import {
   type CommitQueueBounds,
   createCommitQueue,
@@ -17,7 +16,7 @@ import { judgeExpected, type RoundRules, type Rounds, save } from "./commit-roun
 import type { Changed } from "./in-rounds.ts";
 import { type Job, tenantOf } from "./job.ts";
 import type { KnownHeads } from "./known-heads.ts";
-import { isComplete, type RoundAnswer } from "./round-outcome.ts";
+import { isComplete, type RoundAnswer, withoutValues } from "./round-outcome.ts";
 import type { CommittedBatch, Drained, RoundResult } from "./round-result.ts";
 
 /**
@@ -373,20 +372,6 @@ export function createLane<Found>(options: LaneOptions<Found>): Lane {
       await pipe?.close();
     },
   };
-}
-
-/** Drop the written entries, and the values that the receipt's text has too: they are no longer needed and may be large. */
-function withoutValues(judged: Judged): Judged {
-  const { decision } = judged;
-  switch (decision.kind) {
-    case "confirmed":
-      return { ...judged, decision: { ...decision, entries: [] } };
-    case "conflicted":
-      return { ...judged, decision: { ...decision, receipt: { ...decision.receipt, notifications: [] } } };
-    case "replayed":
-    case "refused":
-      return judged;
-  }
 }
 
 const ABORTED = "25P02";

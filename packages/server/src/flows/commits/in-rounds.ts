@@ -1,4 +1,5 @@
 import type { LockedHead } from "../../db/commits/heads.ts";
+import type { RecordName } from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Statement } from "../../db/connection/statement.ts";
 import type { RoundModule, TenantState } from "../../rules/commits/tenant-state.ts";
@@ -28,12 +29,6 @@ export interface LoadInRounds<Found> {
   begin(pipe: Pipe, jobs: readonly Job[]): Promise<Found | undefined>;
   /** With the heads locked: what was found, and what has to be read after all. */
   end(pipe: Pipe, jobs: readonly Job[], heads: readonly LockedHead[], found: Found | undefined): Promise<Found>;
-}
-
-export interface RecordName {
-  readonly tenant: number;
-  readonly model: string;
-  readonly id: string;
 }
 
 /** A tenant whose jobs were judged. */

@@ -1,9 +1,10 @@
 import type { LockedHead } from "../../db/commits/heads.ts";
+import type { RecordName } from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Statement } from "../../db/connection/statement.ts";
 import type { RoundModule, TenantState } from "../../rules/commits/tenant-state.ts";
 import { TABLES, type TenantTables, tablesRound } from "../../rules/tables/tenant-tables.ts";
-import type { Changed, InRounds, LoadInRounds, RecordName, TenantAfter } from "./in-rounds.ts";
+import type { Changed, InRounds, LoadInRounds, TenantAfter } from "./in-rounds.ts";
 import type { Job } from "./job.ts";
 import type { RoundAnswer } from "./round-outcome.ts";
 

@@ -28,3 +28,17 @@ export const judgedNow = ({ judged }: Job, outcome: RoundAnswer | undefined): re
 /** Whether every commit of the job has been judged. */
 export const isComplete = ({ commits }: Job, outcome: RoundOutcome): boolean =>
   "intent" in outcome || "hasSources" in outcome || commits?.length === outcome.commits?.length;
+
+/** Drop the written entries, and the values that the receipt's text has too: they are no longer needed and may be large. */
+export function withoutValues(judged: Judged): Judged {
+  const { decision } = judged;
+  switch (decision.kind) {
+    case "confirmed":
+      return { ...judged, decision: { ...decision, entries: [] } };
+    case "conflicted":
+      return { ...judged, decision: { ...decision, receipt: { ...decision.receipt, notifications: [] } } };
+    case "replayed":
+    case "refused":
+      return judged;
+  }
+}

@@ -44,14 +44,14 @@ export interface AttachedTable {
   readonly missed: string | null;
   /** The table or its partitions, if our triggers there do not fire. */
   readonly silent: readonly string[];
-  /** More happens when its rows are written: by triggers or rules of the caller's, or by foreign keys that act on others. */
-  readonly hasTriggers: boolean;
+  /** More may happen when its rows are written: by triggers and rules of the caller's, and by foreign keys that act on other rows. */
+  readonly actsBeyond: boolean;
 }
 
 /** What is stored about an attachment; the rest is in Postgres' catalog. */
 export type Attachment = Omit<
   AttachedTable,
-  "sqlName" | "readable" | "keyType" | "keyIsUnique" | "hasRelatives" | "keyIsGenerated" | "hasTriggers" | "silent"
+  "sqlName" | "readable" | "keyType" | "keyIsUnique" | "hasRelatives" | "keyIsGenerated" | "actsBeyond" | "silent"
 >;
 
 /**

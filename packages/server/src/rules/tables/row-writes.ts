@@ -93,5 +93,5 @@ export function orderWrites(commits: readonly (readonly RowWrite[])[]): OrderedW
     }),
   );
   const rows = new Set(writes.map(({ table, id }) => recordKey(table.model, id)));
-  return { atOnce: rows.size === writes.length && writes.every(({ table }) => !table.hasTriggers), writes };
+  return { atOnce: rows.size === writes.length && writes.every(({ table }) => !table.actsBeyond), writes };
 }

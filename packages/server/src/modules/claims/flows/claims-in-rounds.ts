@@ -1,9 +1,10 @@
 import { limits } from "@holdfast/sdk/protocol";
 import type { LockedHead } from "../../../db/commits/heads.ts";
+import type { RecordName } from "../../../db/commits/records.ts";
 import type { Pipe } from "../../../db/connection/pipe.ts";
 import type { Statement } from "../../../db/connection/statement.ts";
 import { lockTokens, readEndedTokens } from "../../../db/tokens/scoped-tokens.ts";
-import type { InRounds, RecordName, TenantAfter } from "../../../flows/commits/in-rounds.ts";
+import type { InRounds, TenantAfter } from "../../../flows/commits/in-rounds.ts";
 import { type Ask, commitsOf, type Job, tenantOf } from "../../../flows/commits/job.ts";
 import { recordKey } from "../../../rules/commits/commit-request.ts";
 import type { RoundModule, TenantState } from "../../../rules/commits/tenant-state.ts";
