@@ -7,6 +7,7 @@ import { attachedSources } from "../../packages/server/src/flows/tables/record-s
 import { verifyTable } from "../../packages/server/src/flows/tables/verify-table.ts";
 import { archivedColumn } from "../../packages/server/src/rules/tables/archived-column.ts";
 import { columnOf } from "../../packages/server/src/rules/tables/column-of.ts";
+import { NO_FOLLOWERS } from "../../packages/server/src/testing/no-followers.ts";
 import { referenceSchema } from "../../packages/server/src/testing/reference-schema.ts";
 
 const TYPES: Readonly<Record<FieldType, string>> = {
@@ -118,7 +119,7 @@ async function attachModel(
     `create table ${name} (${["id text primary key", ...declared, ...(archived ? [`${GONE_SINCE} timestamptz`] : [])].join(", ")})`,
   );
   const { rows } = await pool.query<{ relation: number }>("select $1::regclass::oid::int as relation", [name]);
-  await attachTable(pool, [], {
+  await attachTable(pool, NO_FOLLOWERS, {
     ...{ tenant, relation: rows[0]?.relation ?? 0, name, modelName, keyColumn: "id" },
     columns: archived ? [...columns, archivedColumn(GONE_SINCE)] : columns,
     model: {

@@ -27,7 +27,7 @@ export const ruleFiles: readonly string[] = [
   "packages/server/src/rules/schema/RULES.md",
   "packages/server/src/rules/tables/RULES.md",
   "packages/server/src/rules/datasources/RULES.md",
-  "packages/server/src/rules/sources/RULES.md",
+  "packages/server/src/modules/sources/RULES.md",
   "packages/server/RULES.md",
   "apps/demo/RULES.md",
   "packages/sdk/src/backend/RULES.md",

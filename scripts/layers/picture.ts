@@ -26,7 +26,7 @@ const suitePackages = [
 export const quality = ["qa/", "e2e/", "scripts/"];
 
 /** Subjects beside the server's kernel. The kernel imports none of them, and none imports another. */
-const modules = ["claims", "presence", "webhooks"];
+const modules = ["claims", "presence", "sources", "webhooks"];
 
 /** The folders of the server but `modules/`. */
 const KERNEL = [
@@ -35,7 +35,11 @@ const KERNEL = [
 ].map((folder) => `${server}/${folder}/`);
 
 /** What a module may use of the kernel. */
-const MODULE_IMPORTS = [...KERNEL.filter((folder) => !folder.includes("/parts/")), `${server}/ids.ts`];
+const MODULE_IMPORTS = [
+  ...KERNEL.filter((folder) => !folder.includes("/parts/")),
+  `${server}/parts/part.ts`,
+  `${server}/ids.ts`,
+];
 
 export const picture: Layer[] = [
   // words and decisions
@@ -43,7 +47,7 @@ export const picture: Layer[] = [
   { files: `${sdk}/core/`, imports: [`${sdk}/protocol/`], packages: [], pure: true },
   { files: `${server}/rules/`, packages: [words], pure: true },
   // The same layers inside a module
-  ...["claims", "webhooks"].map((name) => ({
+  ...["claims", "sources", "webhooks"].map((name) => ({
     files: `${server}/modules/${name}/rules/`,
     imports: [`${server}/rules/`],
     packages: [words],
@@ -139,7 +143,7 @@ export const picture: Layer[] = [
     files: `${server}/cli/`,
     // What it does beside asking the server, cli.ts hands to it.
     imports: [`${server}/rules/`, `${server}/modules/webhooks/listen/`],
-    types: [`${server}/flows/`, `${server}/outbound/`, `${server}/modules/webhooks/`],
+    types: [`${server}/flows/`, `${server}/outbound/`, `${server}/modules/`],
   },
   {
     // A receiver of webhooks on the developer's machine

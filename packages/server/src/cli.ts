@@ -11,16 +11,17 @@ import { attachEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgr
 import { createEncryption, newMasterKey } from "./encryption.ts";
 import { DatabaseError, operatorDatabases } from "./flows/datasources/operator-databases.ts";
 import { renewLogs } from "./flows/log/log-epoch.ts";
+import { readPlacesOfAll } from "./flows/moves/recover-tenant.ts";
 import { DumpError, dumpOrganization, restoreOrganization } from "./flows/organizations/dump.ts";
-import { SourceError } from "./flows/sources/verify-source.ts";
 import { TableError } from "./flows/tables/table-error.ts";
 import { openTableTools } from "./flows/tables/table-tools.ts";
 import { newSecretToken } from "./flows/tokens/secret-keys.ts";
 import { keepMasterKey } from "./keep-secret.ts";
+import { SourceError } from "./modules/sources/flows/verify-source.ts";
+import { withSourceTools } from "./modules/sources/tools.ts";
 import { createWebhookSender } from "./modules/webhooks/send-webhook.ts";
 import { datasourceReach } from "./parts/datasource-reach.ts";
 import { builtInHooks } from "./parts/modules.ts";
-import { withSourceTools } from "./parts/source-tools.ts";
 import { startTrouble } from "./start-trouble.ts";
 
 /**
@@ -82,7 +83,7 @@ const program = createProgram({
   openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
   dump: (organization, write) => withDatabase((db) => dumpOrganization(db, organization, write)),
   renewLogs: () => withDatabase(renewLogs),
-  restore: (lines, options) => withDatabase((db) => restoreOrganization(db, builtInHooks.schemaPushed, lines, options)),
+  restore: (lines, options) => withDatabase((db) => restoreOrganization(db, builtInHooks, lines, options)),
   withTables: (work, options) => withDatabase((db, url) => work(openTableTools(db, builtInHooks, url)), options),
   runningDatabase: () => {
     const { databaseUrl, dataDir } = readConfig(process.env, { needsKey: false });
@@ -92,10 +93,9 @@ const program = createProgram({
     withDatabase(async (db, url) => {
       const { datasourcesAllowPrivate: allowPrivate } = readConfig(process.env, { needsKey: false });
       const service = await readOwnService(db);
-      return withSourceTools(
-        { db, url, service, encryption: await encryptionOf(), reach: reach(), allowPrivate },
-        work,
-      );
+      const encryption = await encryptionOf();
+      const places = await readPlacesOfAll({ db, url, service, encryption, reach: reach() });
+      return withSourceTools({ places, encryption, allowPrivate, modules: builtInHooks.inRounds }, work);
     }),
   withDatabases: (work) =>
     withDatabase(async (db, url) => work(operatorDatabases(db, await encryptionOf(), url, reach()))),

@@ -204,7 +204,7 @@ async function pushOver(url: string, key: string, file: string, logger: pino.Log
 }
 
 async function pushFile(pool: Parameters<typeof pushSchema>[0], tenant: number, file: string): Promise<void> {
-  const result = await pushSchema(pool, builtInHooks.schemaPushed, tenant, await readSchemaFile(file));
+  const result = await pushSchema(pool, builtInHooks, tenant, await readSchemaFile(file));
   if ("code" in result) throw schemaTrouble(file, result);
 }
 

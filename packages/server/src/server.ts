@@ -139,11 +139,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const planes = opened(openPlanes({ own, open: homes.open, failed: report("datasource_failed") }));
   const http = opened(await openHttp(ctx, isOriginAllowed, authentication));
-  const modules = opened(openServiceModules(ctx, all));
+  const modules = opened(openServiceModules({ ...ctx, db: pool, dataOf: planes.of, openOf: planes.moduleOf }, all));
   const streams = opened(openStreams(ctx, isOriginAllowed, authentication, planes, modules));
   const tokens = opened(openTokens(ctx, database, authentication, streams, planes));
   const datasources = opened(
-    openDatasources(ctx, { ...shared, database, urlOf: homes.urlOf, authentication, planes, streams }),
+    openDatasources(ctx, { ...shared, database, urlOf: homes.urlOf, authentication, planes, streams, modules }),
   );
   const streamAnswers = mountRoutes(ctx, http, authentication, planes, {
     ...planes.routes,

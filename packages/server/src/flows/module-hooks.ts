@@ -1,11 +1,10 @@
 import type { InRounds } from "./commits/in-rounds.ts";
 import type { OfRecord } from "./log/read-record.ts";
-import type { SchemaFollowers } from "./schema/push-schema.ts";
+import type { PushFollowers } from "./schema/push-schema.ts";
 import type { TokenFollowers } from "./tokens/end-tokens.ts";
 
 /** What modules do with tenants, wherever that happens: in a server, or in a command on its database. */
-export interface ModuleHooks {
-  readonly schemaPushed: SchemaFollowers;
+export interface ModuleHooks extends PushFollowers {
   readonly tokensEnded: TokenFollowers;
   /** What they say of a record that is read. */
   readonly ofRecord: readonly OfRecord[];

@@ -31,7 +31,7 @@ async function start(databaseUrl: string): Promise<Call> {
   const pool = createPool({ url: databaseUrl, maxConnections: 1 });
   const key = newSecretToken(true);
   const { tenant } = await ensureConfiguredKey(pool, builtInHooks.tokensEnded, key);
-  await pushSchema(pool, [], tenant, referenceSchema);
+  await pushSchema(pool, builtInHooks, tenant, referenceSchema);
   await pool.end();
   const callers: (() => void)[] = [];
   closing.push(() => {

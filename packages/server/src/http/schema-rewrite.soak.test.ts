@@ -7,6 +7,7 @@ import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { pushSchema } from "../flows/schema/push-schema.ts";
 import { createLimiter } from "../limits/limiter.ts";
+import { builtInHooks } from "../parts/modules.ts";
 import { newMasterKey } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
 import { sourceProgram } from "../testing/source-program.ts";
@@ -240,10 +241,12 @@ test("[M14] [M39] a push does not wait for ever for another one, and meanwhile k
   const holder = await app.connect();
   for (const { tenant } of [one, two]) await holder.query("select pg_advisory_lock(4270005, $1)", [tenant]);
   const pool = app.pool();
-  expect(await pushSchema(pool, [], one.tenant, NEW, { patienceMs: 300 })).toMatchObject({ code: "schema_busy" });
+  expect(await pushSchema(pool, builtInHooks, one.tenant, NEW, { patienceMs: 300 })).toMatchObject({
+    code: "schema_busy",
+  });
   const preparing = createLimiter({ most: 1 });
   preparing.tryEnter(two.tenant);
-  expect(await pushSchema(pool, [], one.tenant, NEW, { patienceMs: 300, preparing })).toMatchObject({
+  expect(await pushSchema(pool, builtInHooks, one.tenant, NEW, { patienceMs: 300, preparing })).toMatchObject({
     code: "schema_busy",
   });
   expect(preparing.waiting).toBe(0);

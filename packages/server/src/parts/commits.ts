@@ -1,21 +1,18 @@
 import { type CommitLanes, createCommitLanes } from "../flows/commits/commit-lanes.ts";
 import { countCommits } from "../flows/commits/count-commits.ts";
 import { readCommit } from "../flows/commits/read-commit.ts";
-import type { Drained } from "../flows/commits/round-result.ts";
-import { submitCommits } from "../flows/sources/submit-commits.ts";
+import type { PublishDrained } from "../flows/commits/round-result.ts";
+import { submitCommits } from "../flows/commits/submit-commits.ts";
 import { commitRoutes } from "../http/routes/commits.ts";
 import type { PlaneContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
 import type { OpenModules } from "./modules.ts";
 import type { Part } from "./part.ts";
 import type { Reads } from "./reads.ts";
-import type { Sources } from "./sources.ts";
 
 export interface Commits extends Part {
-  readonly routes: ReturnType<typeof commitRoutes>;
   readonly lanes: CommitLanes;
-  /** Publishes what was taken from a tenant's attached tables. */
-  recorded(tenant: number, drained: Drained): void;
+  readonly publishDrained: PublishDrained;
 }
 
 /** Commits and claims are decided in the lanes. Afterwards, each round is published here and to other processes. */
@@ -23,12 +20,9 @@ export function openCommits(
   ctx: PlaneContext,
   { hub }: Hubs,
   { after, changed: announceChange }: Pick<OpenModules, "after" | "changed">,
-  { ask }: Pick<Sources, "ask">,
-  { seeRecord }: Pick<Reads, "seeRecord">,
 ): Commits {
-  const { options, database, limits, cacheBytes, schemas, hooks, url, verify, wake, pool, usage, publicUrl, report } =
-    ctx;
-  const recorded: Commits["recorded"] = (tenant, { from, to, changed }) => {
+  const { options, database, limits, cacheBytes, schemas, hooks, url, verify, wake, report } = ctx;
+  const publishDrained: Commits["publishDrained"] = (tenant, { from, to, changed }) => {
     if (to > from) {
       lanes.moved(tenant, to);
       hub.hint(tenant, to);
@@ -50,7 +44,7 @@ export function openCommits(
       wake.log(batch.tenant, batch.to);
     },
     announceChange,
-    recorded,
+    publishDrained,
     took: (ms) => ctx.roundTook(ms / 1_000),
     report: report("round_failed"),
   });
@@ -61,9 +55,15 @@ export function openCommits(
   });
   return {
     lanes,
-    recorded,
-    routes: commitRoutes(countCommits(submitCommits(lanes, ask), usage), publicUrl.docUrl, readCommit(pool, seeRecord)),
+    publishDrained,
     forget: lanes.forget,
     close: lanes.close,
   };
 }
+
+export const routesOfCommits = (
+  { pool, usage, publicUrl }: PlaneContext,
+  { lanes }: Commits,
+  { takers }: OpenModules,
+  { seeRecord }: Reads,
+) => commitRoutes(countCommits(submitCommits(lanes, takers), usage), publicUrl.docUrl, readCommit(pool, seeRecord));

@@ -2,6 +2,7 @@ import type { ServerLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import type { PublicUrl } from "../addresses/public-url.ts";
 import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
+import type { PublishDrained } from "../flows/commits/round-result.ts";
 import type { Encryption } from "../flows/encryption.ts";
 import type { PageCursors } from "../flows/lists/page-cursor.ts";
 import type { ModuleHooks } from "../flows/module-hooks.ts";
@@ -49,6 +50,7 @@ export interface PlaneContext extends ServerContext, Omit<OpenDatabase, "close" 
 /** What modules use of the kernel that serves the tenants of one database. */
 export interface ModuleContext extends PlaneContext {
   readonly lanes: CommitLanes;
+  readonly publishDrained: PublishDrained;
   /** The heads of logs that are followed. */
   readonly heads: HeadPoll;
 }

@@ -1,20 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { webhookLimits } from "@holdfast/sdk/protocol";
 import { listHomes } from "../db/datasources/datasources.ts";
 import { readMove } from "../db/moves/moves.ts";
 import { type CheckDatabaseDeps, prepareDatabase } from "../flows/datasources/check-database.ts";
 import { datasourceFlows } from "../flows/datasources/datasource-flows.ts";
 import { checkReplacement } from "../flows/datasources/replace-address.ts";
-import { sourceFlows } from "../flows/datasources/source-flows.ts";
 import { giveUp } from "../flows/moves/move-tenant.ts";
 import { endMove, moveTenants } from "../flows/moves/move-tenants.ts";
-import { sourceKeys } from "../flows/sources/call-source.ts";
 import { datasourceRoutes } from "../http/routes/datasources.ts";
-import { createUrlCheck } from "../outbound/endpoint-url.ts";
 import { startRepeating } from "../workers/repeat.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
 import type { OpenDatabase } from "./database.ts";
+import type { ServiceModules } from "./modules.ts";
 import type { Part } from "./part.ts";
 import type { Planes } from "./planes.ts";
 import type { Streams } from "./streams.ts";
@@ -35,11 +32,12 @@ export interface DatasourcesDeps {
   readonly authentication: Authentication;
   readonly planes: Planes;
   readonly streams: Streams;
+  readonly modules: Pick<ServiceModules, "datasources">;
 }
 
 /** The databases of tenants: their registration, and moves between them. */
 export function openDatasources(ctx: ServerContext, deps: DatasourcesDeps): Datasources {
-  const { database, service, reach, urlOf, authentication, planes, streams } = deps;
+  const { database, service, reach, urlOf, authentication, planes, streams, modules } = deps;
   const { pool, url, wake } = database;
   const failed = ctx.report("move_failed");
 
@@ -75,11 +73,7 @@ export function openDatasources(ctx: ServerContext, deps: DatasourcesDeps): Data
       datasourceFlows({
         ...{
           db: pool,
-          sources: sourceFlows({
-            ...{ db: pool, dataOf: planes.of, keys: sourceKeys(ctx.encryption), rotationMs: webhookLimits.rotationMs },
-            checkUrl: createUrlCheck({ allowPrivate: ctx.options.datasourcesAllowPrivate === true, param: "endpoint" }),
-            verify: async (by, source) => (await planes.of(by)).verifySource(source),
-          }),
+          kinds: modules.datasources,
           encryption: ctx.encryption,
           dataOf: planes.of,
           healthOf: planes.healthOf,

@@ -1,13 +1,17 @@
 import type { Database } from "../db/connection/pool.ts";
 import type { Transaction } from "../db/connection/transaction.ts";
 import type { InRounds } from "../flows/commits/in-rounds.ts";
+import type { TakeCommits } from "../flows/commits/submit-commits.ts";
+import type { DatasourceKind } from "../flows/datasource-kind.ts";
 import type { OfRecord } from "../flows/log/read-record.ts";
-import type { FieldRenames } from "../flows/schema/push-schema.ts";
+import type { CheckModels, FollowPush } from "../flows/schema/push-schema.ts";
+import type { DataOf } from "../flows/tenant-data.ts";
 import type { Handlers } from "../http/answer.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import type { OpenStream } from "../realtime/handshake.ts";
 import type { SocketModules } from "../realtime/socket-module.ts";
 import type { StreamModules } from "../realtime/stream-module.ts";
+import type { Principal } from "../rules/tokens/participant.ts";
 import type { ModuleContext, ServerContext } from "./context.ts";
 import type { Part } from "./part.ts";
 
@@ -18,11 +22,13 @@ import type { Part } from "./part.ts";
 export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
   readonly name: string;
   /** For the whole process. */
-  open?(ctx: ServerContext): ServiceModule;
+  open?(ctx: ServiceContext): ServiceModule;
   /** For the tenants of one database. */
   openIn?(ctx: ModuleContext): DatabaseModule<R> | Promise<DatabaseModule<R>>;
+  /** Whether it can serve the models of a push. */
+  readonly checkModels?: CheckModels;
   /** In the transaction that makes another schema the tenant's newest. */
-  schemaPushed?(tx: Transaction, tenant: number, renames: FieldRenames): Promise<void>;
+  readonly schemaPushed?: FollowPush;
   /** In the transaction that ends tokens, now or after so many seconds. */
   tokensEnded?(tx: Transaction, tokenIds: readonly string[], graceSeconds: number): Promise<void>;
   /** What it says of a record that is read. */
@@ -33,13 +39,26 @@ export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
   measure?(metrics: Metrics, pool: Database): void;
 }
 
+/** What modules use of the kernel for the whole process. */
+export interface ServiceContext extends ServerContext {
+  /** The service's own database. */
+  readonly db: Database;
+  readonly dataOf: DataOf;
+  /** What the module of this name has opened for the database where a tenant is. Rejects if that is away. */
+  openOf(name: string, tenant: Pick<Principal, "home">): Promise<DatabaseModule>;
+}
+
 export interface ServiceModule extends Part {
   /** What it does on sockets. */
   readonly sockets?: SocketModules;
+  /** Datasources that it has, of a kind of their own. */
+  readonly datasources?: DatasourceKind;
 }
 
 export interface DatabaseModule<R extends Partial<Handlers> = Partial<Handlers>> extends Part {
   readonly routes?: R;
+  /** How it submits the commits of tenants that it takes (`inRounds`). */
+  readonly takeCommits?: TakeCommits;
   /** What it does on streams. */
   readonly streams?: StreamModules;
   /** Streams of these participants are open. Called every few seconds, and when one was opened. */

@@ -1,14 +1,15 @@
 import type { Database } from "../db/connection/pool.ts";
 import type { Changed } from "../flows/commits/in-rounds.ts";
+import type { TakeCommits } from "../flows/commits/submit-commits.ts";
+import type { DatasourceKind } from "../flows/datasource-kind.ts";
 import type { ModuleHooks } from "../flows/module-hooks.ts";
-import { intentsInRounds } from "../flows/sources/intents-in-rounds.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import { modules } from "../modules/list.ts";
 import type { OpenStream } from "../realtime/handshake.ts";
 import type { SocketModules } from "../realtime/socket-module.ts";
 import type { StreamModules } from "../realtime/stream-module.ts";
-import type { ModuleContext, ServerContext } from "./context.ts";
-import type { DatabaseModule, Module } from "./module.ts";
+import type { ModuleContext } from "./context.ts";
+import type { DatabaseModule, Module, ServiceContext } from "./module.ts";
 import { createParts, type Part } from "./part.ts";
 
 /** Those that come with the server. */
@@ -25,6 +26,9 @@ export type ModuleRoutes = Intersection<RoutesOf<(typeof modules)[number]>>;
 export interface OpenModules extends Part {
   readonly routes: ModuleRoutes;
   readonly streams: readonly StreamModules[];
+  readonly takers: readonly TakeCommits[];
+  /** By name. */
+  readonly open: ReadonlyMap<string, DatabaseModule>;
   alive(present: readonly OpenStream[]): Promise<void>;
   changed(change: Changed): void;
   after(tenant: number, entries: number): void;
@@ -41,6 +45,8 @@ export async function openModules(ctx: ModuleContext, all: readonly Module[]): P
   return {
     routes: Object.assign({}, ...open.map(({ routes }) => routes)) as ModuleRoutes,
     streams: open.flatMap(({ streams }) => streams ?? []),
+    takers: open.flatMap(({ takeCommits }) => takeCommits ?? []),
+    open: named,
     async alive(present) {
       await Promise.all(open.map(({ alive }) => alive?.(present)));
     },
@@ -55,20 +61,26 @@ export async function openModules(ctx: ModuleContext, all: readonly Module[]): P
 /** What modules do once for the whole process. */
 export interface ServiceModules extends Part {
   readonly sockets: readonly SocketModules[];
+  readonly datasources: readonly DatasourceKind[];
 }
 
-export function openServiceModules(ctx: ServerContext, all: readonly Module[]): ServiceModules {
+export function openServiceModules(ctx: ServiceContext, all: readonly Module[]): ServiceModules {
   const { opened, forget, stop, close } = createParts();
   const open = all.flatMap((module) => module.open?.(ctx) ?? []).map(opened);
-  return { sockets: open.flatMap(({ sockets }) => sockets ?? []), forget, stop, close };
+  return {
+    sockets: open.flatMap(({ sockets }) => sockets ?? []),
+    datasources: open.flatMap(({ datasources }) => datasources ?? []),
+    ...{ forget, stop, close },
+  };
 }
 
 /** What modules do with tenants, in their order. */
 export const hooksOf = (all: readonly Module[]): ModuleHooks => ({
+  checkModels: all.flatMap((module) => module.checkModels ?? []),
   schemaPushed: all.flatMap((module) => module.schemaPushed ?? []),
   tokensEnded: all.flatMap((module) => module.tokensEnded ?? []),
   ofRecord: all.flatMap((module) => module.ofRecord ?? []),
-  inRounds: [...all.flatMap((module) => module.inRounds ?? []), intentsInRounds],
+  inRounds: all.flatMap((module) => module.inRounds ?? []),
 });
 
 /** For commands, which know no others. */

@@ -107,7 +107,7 @@ function inRoundsOf(name: string, rounds: ModuleRounds): InRounds<undefined> {
   return {
     name,
     openLoad: () => ({ begin: async () => undefined, end: async () => undefined }),
-    async at(pipe, { tenant }, jobs): Promise<RoundModule> {
+    async at(pipe, { head: { tenant }, jobs }): Promise<RoundModule> {
       // What has happened in tables already cannot be refused.
       const commits = commitsOf(jobs.filter(({ captured }) => !captured)).map(shown);
       if (commits.length === 0) return {};

@@ -1,10 +1,9 @@
 import { createSchemaCache } from "../flows/schema/schema-cache.ts";
 import type { TenantData } from "../flows/tenant-data.ts";
 import type { Followed } from "../realtime/session-deps.ts";
-import { type Commits, openCommits } from "./commits.ts";
+import { type Commits, openCommits, routesOfCommits } from "./commits.ts";
 import type { PlaneContext, ServerContext } from "./context.ts";
 import type { OpenDatabase } from "./database.ts";
-import { type FollowedSources, followSources } from "./followed-sources.ts";
 import { openHubs } from "./hubs.ts";
 import { openMaintenance } from "./maintenance.ts";
 import type { Module } from "./module.ts";
@@ -12,14 +11,12 @@ import { type ModuleRoutes, type OpenModules, openModules } from "./modules.ts";
 import { createParts, type Part, type Parts } from "./part.ts";
 import { openReads, type Reads } from "./reads.ts";
 import { openSchemas, type Schemas } from "./schemas.ts";
-import { openSources } from "./sources.ts";
 import { openTables } from "./tables.ts";
 
-type Routes = Commits["routes"] & Reads["routes"] & Schemas["routes"] & ModuleRoutes;
+type Routes = ReturnType<typeof routesOfCommits> & Reads["routes"] & Schemas["routes"] & ModuleRoutes;
 
 /** Everything that serves the tenants of one database: their commits, reads and streams, and what modules add. */
-export interface Plane extends Part, TenantData, Pick<Commits, "lanes">, Pick<OpenModules, "alive"> {
-  readonly verifySource: FollowedSources["verify"];
+export interface Plane extends Part, TenantData, Pick<Commits, "lanes">, Pick<OpenModules, "alive" | "open"> {
   readonly followed: Followed;
   readonly routes: Routes;
 }
@@ -46,28 +43,24 @@ async function openParts(
   const ctx: PlaneContext = { ...service, url, pool, tables, wake, verify, cacheBytes, schemas };
   const maintenance = opened(openMaintenance(ctx));
   const hubs = opened(openHubs(ctx));
-  const sources = opened(await openSources(ctx));
   const reads = opened(openReads(ctx, hubs));
   let modules: OpenModules | undefined;
   const commits = opened(
-    openCommits(
-      ctx,
-      hubs,
-      { after: (...grown) => modules?.after(...grown), changed: (change) => modules?.changed(change) },
-      sources,
-      reads,
-    ),
+    openCommits(ctx, hubs, {
+      after: (...grown) => modules?.after(...grown),
+      changed: (change) => modules?.changed(change),
+    }),
   );
-  modules = opened(await openModules({ ...ctx, lanes: commits.lanes, heads: hubs.heads }, all));
+  const { lanes, publishDrained } = commits;
+  modules = opened(await openModules({ ...ctx, lanes, publishDrained, heads: hubs.heads }, all));
   opened(openTables(ctx, commits));
-  const followed = opened(followSources(ctx, sources, commits));
   const schemaPushes = opened(openSchemas(ctx, hubs, maintenance));
   return {
-    ...{ pool, schemas, lanes: commits.lanes, alive: modules.alive, verifySource: followed.verify },
+    ...{ pool, schemas, lanes, alive: modules.alive, open: modules.open },
     ...{ forget, stop, close },
     followed: { ...hubs, modules: modules.streams },
     routes: {
-      ...commits.routes,
+      ...routesOfCommits(ctx, commits, modules, reads),
       ...reads.routes,
       ...schemaPushes.routes,
       ...modules.routes,

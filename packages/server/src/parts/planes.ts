@@ -6,6 +6,7 @@ import type { Followed } from "../realtime/session-deps.ts";
 import { type DatabaseHealth, healthAfter } from "../rules/datasources/present-datasource.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 import type { HomePlane } from "./homes.ts";
+import type { DatabaseModule } from "./module.ts";
 import type { Part } from "./part.ts";
 import type { Plane } from "./plane.ts";
 
@@ -21,6 +22,8 @@ export interface Planes extends Part {
   readonly own: Plane;
   of(tenant: Home): Plane | Promise<Plane>;
   followed(tenant: Home): Followed | Promise<Followed>;
+  /** What the module of this name has opened there. Rejects if it has opened nothing. */
+  moduleOf(name: string, tenant: Home): Promise<DatabaseModule>;
   /** Does something in each open plane. One that fails does not stop the others. */
   each(work: (plane: Plane, home: string | null) => Promise<void>): Promise<void>;
   /** The routes of all planes: each request goes to the plane of its caller. */
@@ -132,6 +135,11 @@ export function openPlanes({ own, open, failed }: PlanesOptions): Planes {
     followed(tenant) {
       const plane = of(tenant);
       return plane instanceof Promise ? plane.then(({ followed }) => followed) : plane.followed;
+    },
+    async moduleOf(name, tenant) {
+      const found = (await of(tenant)).open.get(name);
+      if (!found) throw new Error(`The module "${name}" has opened nothing.`);
+      return found;
     },
     async each(work) {
       const all = [{ home: null, plane: own }, ...opened()];

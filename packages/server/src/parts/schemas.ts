@@ -20,7 +20,7 @@ export function openSchemas(ctx: PlaneContext, { hub }: Hubs, { schemaChanged }:
   const { pool, schemas, hooks, wake, stopping } = ctx;
   const preparing = createLimiter(PREPARING_PUSHES);
   const push = async (tenant: number, schema: SchemaPush) => {
-    const result = await pushSchema(pool, hooks.schemaPushed, tenant, schema, { preparing, stopping });
+    const result = await pushSchema(pool, hooks, tenant, schema, { preparing, stopping });
     schemaChanged();
     hub.schemaHint(tenant);
     wake.schema(tenant);

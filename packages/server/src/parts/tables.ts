@@ -11,7 +11,7 @@ import type { Part } from "./part.ts";
 const LOCK_MS = 1_000;
 
 /** Tables of the callers' own in this database: what their SQL changes comes into the log. */
-export function openTables(ctx: PlaneContext, { recorded }: Commits): Part {
+export function openTables(ctx: PlaneContext, { publishDrained }: Commits): Part {
   const { url, limits, pool, verify, schemas, hooks, report, logger } = ctx;
   const failed = report("collect_failed");
   const collector = collectChanges({
@@ -24,7 +24,7 @@ export function openTables(ctx: PlaneContext, { recorded }: Commits): Part {
       commitBytes: limits.commitBytes,
       roundBytes: limits.commitBytes,
     },
-    recorded,
+    publishDrained,
     failed,
   });
   const repeating = startRepeating(collector.collect, failed);

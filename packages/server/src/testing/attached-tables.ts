@@ -4,6 +4,7 @@ import { attachTable } from "../flows/tables/attach-table.ts";
 import type { Patience } from "../flows/tables/patiently.ts";
 import type { ServerOptions } from "../server.ts";
 import { startApp } from "./app.ts";
+import { NO_FOLLOWERS } from "./no-followers.ts";
 import { wholeLog } from "./whole-log.ts";
 
 export interface LogEntry {
@@ -52,7 +53,7 @@ export async function startWithTables(server: Partial<ServerOptions> = {}) {
     );
     await attachTable(
       pool,
-      [],
+      NO_FOLLOWERS,
       {
         ...{ tenant: to, relation, name, modelName, keyColumn: key },
         columns: Object.entries(columns).map(([field, { type = "string" }]) => ({

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { SourceTools } from "../../flows/sources/source-tools.ts";
+import type { SourceTools } from "../../modules/sources/flows/source-tools.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
 import { NEEDS_DATABASE } from "./dump.ts";

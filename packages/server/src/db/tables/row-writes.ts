@@ -1,5 +1,5 @@
 import type { OrderedWrites } from "../../rules/tables/row-writes.ts";
-import type { TableRefusal } from "../../rules/tables/written-commit.ts";
+import type { TableRefusal } from "../../rules/tables/table-refusal.ts";
 import type { Statement } from "../connection/statement.ts";
 import { CAPTURED, type ChangeRow, type NumberedChange, parsed } from "./captured-changes.ts";
 import { parseRow } from "./row-text.ts";

@@ -295,7 +295,7 @@ async function bareLane(options: Partial<LaneOptions<Loaded>>) {
     rules,
     rounds: hostedRounds(rules),
     known: createKnownHeads(Date.now),
-    recorded: () => {},
+    publishDrained: () => {},
     haveTables: () => {},
     announce: () => {},
     announceChange: () => {},

@@ -50,7 +50,7 @@ export interface LaneOptions<Found> {
   /** Called after COMMIT, in log order for each tenant. */
   announce(batch: CommittedBatch): void;
   /** Called after COMMIT with what was taken from a tenant's attached tables; its batch comes next. */
-  recorded(tenant: number, drained: Drained): void;
+  publishDrained(tenant: number, drained: Drained): void;
   /** Called after COMMIT with what modules have changed. */
   announceChange(change: Changed): void;
   /** Called after COMMIT with the age of the round's first request, in milliseconds. */
@@ -235,7 +235,7 @@ export function createLane<Found>(options: LaneOptions<Found>): Lane {
     // Announce after the responses, which are written at the end of this tick: a client that both writes and listens
     // gets its response first.
     process.nextTick(() => {
-      for (const { tenant } of heads) if (drained) harmless(() => options.recorded(tenant, drained));
+      for (const { tenant } of heads) if (drained) harmless(() => options.publishDrained(tenant, drained));
       for (const batch of batches) harmless(() => announce(batch));
       for (const change of changed) harmless(() => announceChange(change));
     });

@@ -2,8 +2,6 @@ import { type ErrorCode, serverLimits } from "@holdfast/sdk/protocol";
 import type { Share } from "../../limits/answer-bytes.ts";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
-import type { SourceAnswer } from "../../rules/sources/source-answer.ts";
-import type { SourceIntent } from "../../rules/sources/source-intent.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import type { CacheUse } from "../sized-cache.ts";
 import { createTableLanes } from "../tables/table-lanes.ts";
@@ -11,7 +9,7 @@ import { MOST_WRITTEN, tableRounds } from "../tables/table-round.ts";
 import { createLane, type Lane, type LaneOptions } from "./commit-lane.ts";
 import type { Waiting } from "./commit-queue.ts";
 import { hostedRounds, type RoundRules } from "./commit-round.ts";
-import { type Ask, type Job, tenantOf } from "./job.ts";
+import { type Ask, type CommitStep, type Job, tenantOf } from "./job.ts";
 import { createKnownHeads } from "./known-heads.ts";
 import { createLaneChoice, type LaneName } from "./lane-choice.ts";
 import type { RoundOutcome } from "./round-outcome.ts";
@@ -34,10 +32,13 @@ import type { RoundOutcome } from "./round-outcome.ts";
 export interface CommitLanes {
   /** The commits of one request, all of one tenant. Never rejects: an unavailable database is a `failed` result. */
   submit(commits: readonly CommitRequest[], bytes?: number, answer?: Share): Promise<SubmitResult>;
-  /** Like `submit`, of one commit: if its records are at a source, it becomes an intent with this id. */
-  begin(commit: CommitRequest, id: string, bytes?: number, answer?: Share): Promise<IntentResult>;
-  /** Ends an intent by its source's answer. Never rejects. */
-  settle(intent: SourceIntent, answer: SourceAnswer): Promise<JobResult>;
+  /** Like `submit`, of one commit that a module judges itself in this step. */
+  step<Answer>(
+    commit: CommitRequest,
+    step: CommitStep<Answer>,
+    bytes?: number,
+    answer?: Share,
+  ): Promise<StepOutcome<Answer>>;
   /** Never rejects. */
   decide<Answer>(ask: Ask<Answer>): Promise<AskResult<Answer>>;
   /** Whether the connection that commits works. */
@@ -57,14 +58,11 @@ export type JobResult =
   | { readonly kind: "judged"; readonly judged: readonly Judged[] }
   | { readonly kind: "failed"; readonly code: ErrorCode; readonly message?: string };
 
-/** Models of the tenant have sources: its commits `begin` one by one. */
-export type SubmitResult = JobResult | { readonly kind: "has sources" };
+/** "taken": the module of this name takes the tenant's commits. */
+export type SubmitResult = JobResult | { readonly kind: "taken"; readonly by: string };
 
-/** Without sources, commits are submitted. */
-export type IntentResult =
-  | JobResult
-  | { readonly kind: "intent"; readonly intent: SourceIntent }
-  | { readonly kind: "has no sources" };
+/** "answered": the module goes on with the commit. */
+export type StepOutcome<Answer> = JobResult | { readonly kind: "answered"; readonly answer: Answer };
 
 export type AskResult<Answer> =
   | { readonly kind: "judged"; readonly answer: Answer }
@@ -79,7 +77,7 @@ export interface LanesOptions extends Pick<LaneOptions<unknown>, "url" | "announ
   /** Largest JSON size of all records that one commit names, together. */
   readonly commitBytes?: number;
   announceChange?: LaneOptions<unknown>["announceChange"];
-  recorded?: LaneOptions<unknown>["recorded"];
+  publishDrained?: LaneOptions<unknown>["publishDrained"];
   took?(ms: number): void;
   /** Most commits in one transaction. */
   readonly maxCommits?: number;
@@ -114,7 +112,7 @@ export function createCommitLanes({
   commitBytes = serverLimits.commitBytes,
   announce,
   announceChange = () => {},
-  recorded = () => {},
+  publishDrained = () => {},
   took = () => {},
   report,
   maxCommits = 128,
@@ -125,7 +123,7 @@ export function createCommitLanes({
   const known = createKnownHeads(() => Date.now(), headBytes);
   const choice = createLaneChoice(() => performance.now());
   const rules: RoundRules = { schemas, modules, recordBytes, commitBytes, roundBytes: ROUND_BYTES };
-  const shared = { url, rules, verify, known, announce, recorded, announceChange, took, report };
+  const shared = { url, rules, verify, known, announce, publishDrained, announceChange, took, report };
   const bounds = { maxCommits, maxBytes: MAX_BYTES, maxNames: MAX_NAMES };
   const quick = open("quick");
   const lanes: Readonly<Record<LaneName, Pick<Lane, "join" | "waiting" | "close">>> = {
@@ -166,7 +164,7 @@ export function createCommitLanes({
   function openForTables(): Lane {
     return createLane({
       ...shared,
-      rounds: tableRounds({ rules, recorded, hasTables: choice.hasTables }),
+      rounds: tableRounds({ rules, publishDrained, hasTables: choice.hasTables }),
       headIsHeld: () => false,
       headsWereFree: () => {},
       isSlow: () => {},
@@ -198,15 +196,15 @@ export function createCommitLanes({
   return {
     async submit(commits, bytes = 0, answer) {
       const outcome = await entry({ commits, bytes, answer });
-      return typeof outcome === "object" && "hasSources" in outcome ? { kind: "has sources" } : jobResult(outcome);
+      return typeof outcome === "object" && "takenBy" in outcome
+        ? { kind: "taken", by: outcome.takenBy }
+        : jobResult(outcome);
     },
-    async begin(commit, id, bytes = 0, answer) {
-      const outcome = await entry({ commits: [commit], bytes, answer, source: { id } });
-      if (typeof outcome === "object" && "intent" in outcome) return { kind: "intent", intent: outcome.intent };
-      return typeof outcome === "object" && "hasSources" in outcome ? { kind: "has no sources" } : jobResult(outcome);
-    },
-    async settle(intent, answer) {
-      return jobResult(await entry({ commits: [intent.commit], source: { intent, answer } }));
+    async step<Answer>(commit: CommitRequest, step: CommitStep<Answer>, bytes = 0, answer?: Share) {
+      const outcome = await entry({ commits: [commit], bytes, answer, step });
+      return typeof outcome === "object" && "answer" in outcome
+        ? { kind: "answered", answer: outcome.answer as Answer }
+        : jobResult(outcome);
     },
     async decide<Answer>(ask: Ask<Answer>): Promise<AskResult<Answer>> {
       const outcome = await entry({ ask });

@@ -95,8 +95,8 @@ export function judgeExpected(
   for (const head of heads) {
     const own = jobs.filter((job) => tenantOf(job) === head.tenant);
     const schema = schemas.get(head.tenant, head.schemaVersion);
-    const ofModules = emptyModulesAt(modules, head);
-    if (!schema || schema.hasTables || schema.hasSources || !ofModules) return undefined;
+    const ofModules = schema && emptyModulesAt(modules, { head, schema });
+    if (!ofModules || schema.hasTables) return undefined;
     tenants.push({ tenant: head.tenant, jobs: own, schema, state: emptyTenantAt(head, schema, sizes, own, ofModules) });
   }
   const unseen = tenants.flatMap(questions);
@@ -136,7 +136,7 @@ function judgeTenants(
   const tenants = found.map(({ tenant, jobs: own, schema, state }) => {
     const from = state.head.syncId;
     const isElsewhere = schema.hasTables && !state.modules.has(TABLES) && !own.some(({ captured }) => captured);
-    for (const job of own) outcomes.set(job, isElsewhere ? "has tables" : judgeJob(state, job, schema.hasSources));
+    for (const job of own) outcomes.set(job, isElsewhere ? "has tables" : judgeJob(state, job));
     const judged = own.flatMap((job) => judgedNow(job, outcomes.get(job)));
     const entries = savedEntries(tenant, state, judged);
     return { state, batch: { tenant, from, to: state.head.syncId, entries, schema } };

@@ -1,5 +1,5 @@
 import type { UsageCounter } from "../organizations/count-usage.ts";
-import type { SubmitCommits } from "../sources/submit-commits.ts";
+import type { SubmitCommits } from "./submit-commits.ts";
 
 /**
  * Counts commits that are confirmed for the first time: a replay is the same commit, and a conflicted commit wrote nothing.

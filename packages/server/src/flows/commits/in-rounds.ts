@@ -3,6 +3,7 @@ import type { RecordName } from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Statement } from "../../db/connection/statement.ts";
 import type { RoundModule, TenantState } from "../../rules/commits/tenant-state.ts";
+import type { LiveSchema } from "../schema/schema-cache.ts";
 import type { Job } from "./job.ts";
 import type { RoundAnswer } from "./round-outcome.ts";
 
@@ -16,9 +17,9 @@ export interface InRounds<Found = unknown> {
   /** What two reads of one round have found. */
   together?(one: Found, other: Found): Found;
   /** What it knows of one tenant, and what it says of its commits. */
-  at(pipe: Pipe, head: LockedHead, jobs: readonly Job[], found: Found): RoundModule | Promise<RoundModule>;
-  /** The same in a round that reads nothing, because it only creates records. Absent: it has to read in each. */
-  emptyAt?(head: LockedHead): RoundModule;
+  at(pipe: Pipe, tenant: TenantInRound, found: Found): RoundModule | Promise<RoundModule>;
+  /** The same in a round that reads nothing, because it only creates records. Absent, or undefined: it has to read. */
+  emptyAt?(tenant: Omit<TenantInRound, "jobs">): RoundModule | undefined;
   save(tenants: readonly TenantAfter[], jobs: readonly Job[], answers: readonly RoundAnswer[]): SavedInRound;
   /** What it has changed in the head of a tenant. */
   headOf?(state: TenantState): Partial<LockedHead>;
@@ -29,6 +30,13 @@ export interface LoadInRounds<Found> {
   begin(pipe: Pipe, jobs: readonly Job[]): Promise<Found | undefined>;
   /** With the heads locked: what was found, and what has to be read after all. */
   end(pipe: Pipe, jobs: readonly Job[], heads: readonly LockedHead[], found: Found | undefined): Promise<Found>;
+}
+
+export interface TenantInRound {
+  readonly head: LockedHead;
+  readonly schema: LiveSchema;
+  /** All of them are the tenant's. */
+  readonly jobs: readonly Job[];
 }
 
 /** A tenant whose jobs were judged. */

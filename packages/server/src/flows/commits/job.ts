@@ -1,9 +1,8 @@
 import type { Share } from "../../limits/answer-bytes.ts";
+import type { AnswerRoom } from "../../rules/commits/answer-room.ts";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
 import type { TenantState } from "../../rules/commits/tenant-state.ts";
-import type { SourceAnswer } from "../../rules/sources/source-answer.ts";
-import type { SourceIntent } from "../../rules/sources/source-intent.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 
 /** A question to a module, which it decides in its turn among the commits of the tenant. */
@@ -31,8 +30,8 @@ export type Job =
       readonly answer?: Share | undefined;
       /** The commits say what has happened in an attached table: nothing refuses them, and they get no receipt. */
       readonly captured?: boolean;
-      /** What to do with the job's only commit, whose records a source may have. */
-      readonly source?: SourceStep;
+      /** How a module judges the job's only commit itself. */
+      readonly step?: CommitStep;
     }
   | {
       readonly ask: Ask;
@@ -41,11 +40,20 @@ export type Job =
       readonly bytes?: undefined;
       readonly answer?: undefined;
       readonly captured?: undefined;
-      readonly source?: undefined;
+      readonly step?: undefined;
     };
 
-/** A commit becomes an intent with this id if it writes records of a source. Later the source's answer ends it. */
-export type SourceStep = { readonly id: string } | { readonly intent: SourceIntent; readonly answer: SourceAnswer };
+/** What a module does in one round with a commit that takes several: between them, it may ask others. */
+export interface CommitStep<Answer = unknown> {
+  readonly module: string;
+  judge(state: TenantState, commit: CommitRequest, room: AnswerRoom): StepResult<Answer>;
+}
+
+/** `answer`: the module goes on with the commit. Nothing was judged if it waits: the round is full, or others are at work. */
+export type StepResult<Answer = unknown> =
+  | { readonly judged: Judged }
+  | { readonly answer: Answer }
+  | { readonly waits: "for a round" | "for others" };
 
 /** All commits of a job have the same tenant. */
 export const tenantOf = ({ commits, ask }: Job): number =>

@@ -2,21 +2,18 @@ import { limits } from "@holdfast/sdk/protocol";
 import type { Share } from "../../limits/answer-bytes.ts";
 import { AMPLE_ROOM, type AnswerRoom } from "../../rules/commits/answer-room.ts";
 import { appendHappened, isLocked, type Judged, judgeInOrder } from "../../rules/commits/judge-commits.ts";
-import type { TenantState } from "../../rules/commits/tenant-state.ts";
-import { judgeForSource, type SourceJudgement, settleIntent } from "../../rules/sources/judge-intent.ts";
-import type { Job } from "./job.ts";
+import { ownerOf, type TenantState } from "../../rules/commits/tenant-state.ts";
+import type { Job, StepResult } from "./job.ts";
 import type { RoundOutcome } from "./round-outcome.ts";
 
-/** Judges a job. `hasSources`: some models of the tenant have sources. */
-export function judgeJob(state: TenantState, job: Job, hasSources: boolean): RoundOutcome {
+export function judgeJob(state: TenantState, job: Job): RoundOutcome {
   if (job.ask !== undefined) return { answer: job.ask.decide(state) };
-  const { commits, judged, source, captured, answer } = job;
+  const { commits, judged, step, captured, answer } = job;
   const [commit] = commits;
   if (captured) return { commits: appendHappened(state, commits) };
-  if (source && "intent" in source) return outcomeOf(settleIntent(state, source.intent, source.answer));
-  // The schema has changed since its author chose the way that it goes.
-  if ((source !== undefined) !== hasSources) return { hasSources };
-  if (source && commit) return outcomeOf(judgeForSource(state, commit, source.id, roomOf(answer)), answer);
+  if (step && commit) return outcomeOf(step.judge(state, commit, roomOf(answer)), answer);
+  const owner = ownerOf(state);
+  if (owner !== undefined) return { takenBy: owner };
   const done = judgeInOrder(state, commits, judged, roomOf(answer));
   answer?.take(bytesOf(done));
   const next = commits[done.length];
@@ -31,8 +28,9 @@ function roomOf(share: Share | undefined): AnswerRoom {
 
 const bytesOf = (judged: readonly Judged[]): number => judged.reduce((sum, { bytes }) => sum + bytes, 0);
 
-function outcomeOf(found: SourceJudgement, answer?: Share): RoundOutcome {
-  if ("intent" in found) return found;
-  if ("judged" in found) answer?.take(found.judged.bytes);
-  return "judged" in found ? { commits: [found.judged] } : { commits: [], isLocked: found.waits === "for an intent" };
+function outcomeOf(found: StepResult, answer: Share | undefined): RoundOutcome {
+  if ("answer" in found) return found;
+  if ("waits" in found) return { commits: [], isLocked: found.waits === "for others" };
+  answer?.take(found.judged.bytes);
+  return { commits: [found.judged] };
 }

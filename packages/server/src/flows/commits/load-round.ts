@@ -50,6 +50,12 @@ export interface SizeRules extends ByteBounds {
   readonly recordBytes: number;
 }
 
+/** What has happened cannot be refused for its size. Those who bring it into the log take a bounded part at a time. */
+export const NO_BOUNDS: ByteBounds = {
+  commitBytes: Number.MAX_SAFE_INTEGER,
+  roundBytes: Number.MAX_SAFE_INTEGER,
+};
+
 /**
  * The first round trip: locks the heads of all tenants concerned, then reads everything the jobs name. `opening` begins
  * the transaction, unless one is open.

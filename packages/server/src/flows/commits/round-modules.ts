@@ -4,7 +4,7 @@ import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Statement } from "../../db/connection/statement.ts";
 import type { RoundModule, TenantState } from "../../rules/commits/tenant-state.ts";
 import { TABLES, type TenantTables, tablesRound } from "../../rules/tables/tenant-tables.ts";
-import type { Changed, InRounds, LoadInRounds, TenantAfter } from "./in-rounds.ts";
+import type { Changed, InRounds, LoadInRounds, TenantAfter, TenantInRound } from "./in-rounds.ts";
 import type { Job } from "./job.ts";
 import type { RoundAnswer } from "./round-outcome.ts";
 
@@ -42,10 +42,13 @@ export const together = (one: FoundByModules, other: FoundByModules): FoundByMod
   one.map(({ module, found }, i) => ({ module, found: module.together?.(found, other[i]?.found) ?? found }));
 
 /** In a round that loads nothing. Undefined: one of them has to. */
-export function emptyModulesAt(modules: readonly InRounds[], head: LockedHead): TenantState["modules"] | undefined {
+export function emptyModulesAt(
+  modules: readonly InRounds[],
+  tenant: Omit<TenantInRound, "jobs">,
+): TenantState["modules"] | undefined {
   const states = new Map<string, RoundModule>();
   for (const module of modules) {
-    const state = module.emptyAt?.(head);
+    const state = module.emptyAt?.(tenant);
     if (!state) return undefined;
     states.set(module.name, state);
   }
@@ -55,12 +58,11 @@ export function emptyModulesAt(modules: readonly InRounds[], head: LockedHead): 
 /** With everything that the jobs of the tenant ask of them. */
 export async function modulesAt(
   pipe: Pipe,
-  head: LockedHead,
-  jobs: readonly Job[],
+  tenant: TenantInRound,
   { modules, tables }: { readonly modules: FoundByModules; readonly tables?: TenantTables },
 ): Promise<TenantState["modules"]> {
   const states = new Map<string, RoundModule>(tables ? [[TABLES, tablesRound(tables)]] : []);
-  for (const { module, found } of modules) states.set(module.name, await module.at(pipe, head, jobs, found));
+  for (const { module, found } of modules) states.set(module.name, await module.at(pipe, tenant, found));
   return states;
 }
 

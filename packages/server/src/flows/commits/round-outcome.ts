@@ -1,5 +1,4 @@
 import type { Judged } from "../../rules/commits/judge-commits.ts";
-import type { SourceIntent } from "../../rules/sources/source-intent.ts";
 import type { Job } from "./job.ts";
 
 /** The result of one job. */
@@ -11,12 +10,10 @@ export type RoundOutcome =
       readonly isLocked?: boolean;
       readonly answer?: undefined;
     }
-  /** What a module has decided. */
+  /** What a module has decided: the answer to its question, or how it goes on with a commit. */
   | { readonly answer: unknown; readonly commits?: undefined }
-  /** The commit may happen, if its source takes it. */
-  | { readonly intent: SourceIntent; readonly commits?: undefined; readonly answer?: undefined }
-  /** Models of the tenant have sources, so each of its commits has to be a job with a `source`; or none has. */
-  | { readonly hasSources: boolean; readonly commits?: undefined; readonly answer?: undefined };
+  /** A module takes the tenant's commits, and judges them in steps of its own. */
+  | { readonly takenBy: string; readonly commits?: undefined; readonly answer?: undefined };
 
 /** "has tables": the tenant has attached tables, which this round cannot write. */
 export type RoundAnswer = RoundOutcome | "has tables";
@@ -27,7 +24,7 @@ export const judgedNow = ({ judged }: Job, outcome: RoundAnswer | undefined): re
 
 /** Whether every commit of the job has been judged. */
 export const isComplete = ({ commits }: Job, outcome: RoundOutcome): boolean =>
-  "intent" in outcome || "hasSources" in outcome || commits?.length === outcome.commits?.length;
+  outcome.commits === undefined || commits?.length === outcome.commits.length;
 
 /** Drop the written entries, and the values that the receipt's text has too: they are no longer needed and may be large. */
 export function withoutValues(judged: Judged): Judged {

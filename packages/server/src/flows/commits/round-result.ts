@@ -25,6 +25,9 @@ export interface Drained {
   readonly changed: readonly string[];
 }
 
+/** Publishes what was drained, here and to other processes. */
+export type PublishDrained = (tenant: number, drained: Drained) => void;
+
 export interface RoundResult {
   /** In the order of the jobs. */
   readonly outcomes: readonly RoundAnswer[];

@@ -53,7 +53,7 @@ export async function tenantAt(
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<TenantState> {
-  const modules = await modulesAt(pipe, head, jobs, loaded);
+  const modules = await modulesAt(pipe, { head, schema, jobs }, loaded);
   const state = tenantState(head, organizationOf(jobs), schema, loaded, { ...sizes, modules });
   await lookUp(pipe, head.tenant, state, commitsOf(jobs));
   return state;

@@ -22,11 +22,11 @@ import {
 } from "../../rules/datasources/present-datasource.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
+import type { DatasourceKind } from "../datasource-kind.ts";
 import type { Encryption } from "../encryption.ts";
 import type { DataOf } from "../tenant-data.ts";
 import type { PrepareDatabase } from "./check-database.ts";
 import type { RegisteredDatabase } from "./replace-address.ts";
-import type { SourceFlows } from "./source-flows.ts";
 
 /** Registers, lists and removes the databases and services of tenants. */
 export interface DatasourceFlows {
@@ -42,8 +42,7 @@ export interface DatasourceFlows {
 
 export interface DatasourceDeps {
   readonly db: Database;
-  /** The services. */
-  readonly sources: SourceFlows;
+  readonly kinds: readonly DatasourceKind[];
   readonly encryption: Encryption;
   readonly prepare: PrepareDatabase;
   /** Why an address may not take the place of another one. */
@@ -59,7 +58,7 @@ export interface DatasourceDeps {
 }
 
 export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
-  const { db, sources, encryption, prepare, replaces, dataOf, healthOf, moveSoon, leave, reopen } = deps;
+  const { db, kinds, encryption, prepare, replaces, dataOf, healthOf, moveSoon, leave, reopen } = deps;
 
   const own = (organization: string) => listDatasources(db, organization);
   const shown = (one: TenantDatasource) => presentDatasource(one, healthOf(one.id));
@@ -89,7 +88,8 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
     async create(by, body) {
       const wrong = checkKeys(body);
       if (wrong) return wrong;
-      if (body.connection === "endpoint") return await sources.create(by, body);
+      const other = kinds.find(({ connection }) => connection === body.connection);
+      if (other) return await other.create(by, body);
       const { connectionString = "", schema = "public", display_name: displayName = null, metadata = {} } = body;
       const address = readConnectionString(connectionString);
       if (isRefusal(address)) return address;
@@ -123,16 +123,16 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
     list: async (by) => [
       ...(await hosted(by.organization)),
       ...(await own(by.organization)).map(shown),
-      ...(await sources.list(by)),
+      ...(await Promise.all(kinds.map((kind) => kind.list(by)))).flat(),
     ],
     async read(by, id) {
       if (isHosted(id)) return (await hosted(by.organization)).find((one) => one.id === id);
       const found = await find(by, id);
-      return isRefusal(found) ? await sources.read(by, id) : shown(found);
+      return isRefusal(found) ? await ofOther((kind) => kind.read(by, id)) : shown(found);
     },
     async remove(by, id) {
       const found = await find(by, id);
-      if (isRefusal(found)) return isHosted(id) ? found : ((await sources.remove(by, id)) ?? found);
+      if (isRefusal(found)) return isHosted(id) ? found : ((await ofOther((kind) => kind.remove(by, id))) ?? found);
       // A key of the other environment may see it, and not change it.
       if (found.tenant !== by.tenant) return refuse("datasource_not_found");
       if (!found.moving && healthOf(id).problem !== undefined) return refuse("unavailable", { message: AWAY });
@@ -143,9 +143,11 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
       await moveSoon(by.tenant);
       return "removed";
     },
-    async rotate(by, id, { connectionString, signingKey }) {
+    async rotate(by, id, key) {
+      const { connectionString } = key;
       const found = await find(by, id);
-      if (isRefusal(found)) return isHosted(id) ? found : ((await sources.rotate(by, id, signingKey)) ?? found);
+      if (isRefusal(found))
+        return isHosted(id) ? found : ((await ofOther((kind) => kind.rotate(by, id, key))) ?? found);
       if (found.tenant !== by.tenant) return refuse("datasource_not_found");
       if (connectionString === undefined) return refuse("missing_field", { param: "connectionString" });
       const address = readConnectionString(connectionString);
@@ -161,6 +163,14 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
       return await present(by, id);
     },
   };
+
+  async function ofOther<T>(ask: (kind: DatasourceKind) => Promise<T | undefined>): Promise<T | undefined> {
+    for (const kind of kinds) {
+      const found = await ask(kind);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
 
   async function livesInTables(by: Principal): Promise<boolean> {
     return await hasAttachedTables((await dataOf(by)).pool, by.tenant);

@@ -36,7 +36,7 @@ const secretKeyIn = (tenant: number): Principal => ({
 
 test("[O17] keys revoked before the dump stay revoked, and a different configured key replaces the earlier one", async () => {
   const target = await freshPool();
-  await restoreOrganization(target, [], each(lines), { newId: false, keepKeys: true });
+  await restoreOrganization(target, builtInHooks, each(lines), { newId: false, keepKeys: true });
   expect(await labels(target)).toEqual(["configured at start", "minted"]);
   const later = newSecretToken(true);
   await ensureConfiguredKey(target, builtInHooks.tokensEnded, later);
@@ -46,7 +46,7 @@ test("[O17] keys revoked before the dump stay revoked, and a different configure
 
 test("[O17] [K15] unless its keys are kept, a restored organization is opened by none that a dump knows", async () => {
   const target = await freshPool();
-  await restoreOrganization(target, [], each(lines), { newId: false });
+  await restoreOrganization(target, builtInHooks, each(lines), { newId: false });
   expect(await labels(target)).toEqual([]);
   await ensureConfiguredKey(target, builtInHooks.tokensEnded, newSecretToken(true));
   expect(await labels(target)).toEqual(["configured at start"]);
@@ -66,7 +66,7 @@ test("[O10] [I10] a dump of version 1 is restored: its receipts are found by the
     .toSpliced(lines.indexOf('{"what":"receipts"}') + 1, 0, ...receipts)
     .with(-1, String(lines.at(-1)).replace('"receipts":0', '"receipts":2'));
   const target = await freshPool();
-  const { organization } = await restoreOrganization(target, [], each(older), { newId: false });
+  const { organization } = await restoreOrganization(target, builtInHooks, each(older), { newId: false });
   const restored = (await tenantOf(target, organization, true)) as number;
   const found = await readCommit(target, async () => "hidden")(secretKeyIn(restored), 'agent:a"\\b', 'k"\\,1');
   expect(found).toMatchObject({ body, fingerprint, conflicted: false });
@@ -81,7 +81,7 @@ test("[O10] [I10] a dump of version 1 is restored: its receipts are found by the
 
 test("[O10] a dump of a later version is refused with a sentence", async () => {
   const later = lines.with(0, String(lines[0]).replace('"version":2', '"version":3'));
-  await expect(restoreOrganization(await freshPool(), [], each(later), { newId: true })).rejects.toThrow(
+  await expect(restoreOrganization(await freshPool(), builtInHooks, each(later), { newId: true })).rejects.toThrow(
     "The dump has version 3; this release reads versions 1 and 2.",
   );
 });

@@ -20,7 +20,7 @@ import { readSchema } from "../../db/schema/model-schemas.ts";
 import { newId } from "../../ids.ts";
 import { hasTables, hostedModels } from "../../rules/tables/hosted-models.ts";
 import { collectAllValues } from "../schema/keep-values.ts";
-import { pushWithin, type SchemaFollowers } from "../schema/push-schema.ts";
+import { type PushFollowers, pushWithin } from "../schema/push-schema.ts";
 import { attachedSources } from "../tables/record-sources.ts";
 
 /**
@@ -100,7 +100,7 @@ export async function dumpOrganization(
  */
 export async function restoreOrganization(
   db: Database,
-  pushed: SchemaFollowers,
+  followers: PushFollowers,
   lines: AsyncIterable<string>,
   { newId: asNew, keepKeys = false }: RestoreOptions,
 ): Promise<Restored> {
@@ -133,7 +133,7 @@ export async function restoreOrganization(
     const counts = await restoreTenants(client, organization, next);
     for (const livemode of [true, false]) {
       const tenant = (await tenantOf(client, organization, livemode)) as number;
-      await hostRecords(client, pushed, tenant);
+      await hostRecords(client, followers, tenant);
       await collectRestored(client, tenant);
     }
     if (!asNew) await restoreKeys(client, organization, !keepKeys, first.keys as DumpedKey[]);
@@ -191,10 +191,11 @@ async function restoreTenants(tx: Transaction, organization: string, next: () =>
 }
 
 /** The dump has the records of attached tables, and not the tables: from now on Holdfast writes these records. */
-async function hostRecords(tx: Transaction, pushed: SchemaFollowers, tenant: number): Promise<void> {
+async function hostRecords(tx: Transaction, followers: PushFollowers, tenant: number): Promise<void> {
   const { schemaVersion } = await readHead(tx, tenant);
   const schema = await readSchema(tx, tenant, schemaVersion);
-  if (schema && hasTables(schema.models)) await pushWithin(tx, pushed, tenant, { models: hostedModels(schema.models) });
+  if (schema && hasTables(schema.models))
+    await pushWithin(tx, followers, tenant, { models: hostedModels(schema.models) });
 }
 
 /** The values of unique fields and of checked references are not dumped: they follow from the records. */

@@ -34,7 +34,7 @@ import {
 import { isReadable } from "../../rules/tables/check-attached.ts";
 import { hasTables } from "../../rules/tables/hosted-models.ts";
 import { tableSources } from "../tables/record-sources.ts";
-import { checkSources, checkTables, leaveSources } from "./check-places.ts";
+import { checkTables } from "./check-places.ts";
 import { keepValues } from "./keep-values.ts";
 import {
   continues,
@@ -53,19 +53,19 @@ import {
  */
 export async function pushSchema(
   pool: Database,
-  pushed: SchemaFollowers,
+  followers: PushFollowers,
   tenant: number,
   push: SchemaPush,
   options: PushOptions = {},
 ): Promise<SchemaPushed | Refusal> {
   const refusal = checkSchema(push);
   if (refusal) return refusal;
-  const outcome = await transaction(pool, (tx) => pushWithin(tx, pushed, tenant, push));
+  const outcome = await transaction(pool, (tx) => pushWithin(tx, followers, tenant, push));
   if (!("unprepared" in outcome)) return outcome;
   const { stopping = new AbortController().signal } = options;
   try {
     const prepare = () =>
-      whileRewriting(pool, tenant, (client) => landPrepared(client, pushed, tenant, push, stopping));
+      whileRewriting(pool, tenant, (client) => landPrepared(client, followers, tenant, push, stopping));
     return (await inOrder(tenant, options, prepare)) ?? refuse("schema_busy");
   } catch (error) {
     // Nothing was committed, so the prepared forms do not take effect.
@@ -77,19 +77,33 @@ export async function pushSchema(
 /** The same in a transaction of the caller's. Nothing is written if too many records had to be rewritten. */
 export const pushWithin = (
   tx: Transaction,
-  pushed: SchemaFollowers,
+  followers: PushFollowers,
   tenant: number,
   push: SchemaPush,
-): Promise<SchemaPushed | Refusal | Unprepared> => land(tx, pushed, tenant, push, undefined);
+): Promise<SchemaPushed | Refusal | Unprepared> => land(tx, followers, tenant, push, undefined);
 
 /** What modules do in the transaction that makes another schema the tenant's newest, in their order. */
-export type SchemaFollowers = readonly ((
-  tx: Transaction,
-  tenant: number,
-  /** By model: present names of fields, and by which they are called from now on. */
-  renames: FieldRenames,
-) => Promise<void>)[];
+export interface PushFollowers {
+  readonly checkModels: readonly CheckModels[];
+  readonly schemaPushed: readonly FollowPush[];
+}
 
+/** Whether a module can serve the models of a push. */
+export type CheckModels = (tx: Transaction, push: ModelsPush) => Promise<Refusal | undefined>;
+
+export interface ModelsPush {
+  readonly tenant: number;
+  readonly before: ModelSchema;
+  readonly pushed: ModelSchema;
+  /** Models that have records, in lower case. */
+  readonly filled: ReadonlySet<string>;
+  readonly force: boolean;
+}
+
+/** The schema is stored. */
+export type FollowPush = (tx: Transaction, tenant: number, renames: FieldRenames) => Promise<void>;
+
+/** By model: present names of fields, and by which they are called from now on. */
 export type FieldRenames = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 export interface PushOptions {
@@ -128,14 +142,14 @@ async function inOrder<T>(
 /** Prepares the records until few enough are left to rewrite under the head's lock. */
 async function landPrepared(
   client: Transaction,
-  pushed: SchemaFollowers,
+  followers: PushFollowers,
   tenant: number,
   push: SchemaPush,
   stopping: AbortSignal,
 ): Promise<SchemaPushed | Refusal> {
   await finishRewriting(client, tenant, stopping);
   for (let prepared: Prepared | undefined; ; ) {
-    const outcome = await transactionOn(client, (tx) => land(tx, pushed, tenant, push, prepared));
+    const outcome = await transactionOn(client, (tx) => land(tx, followers, tenant, push, prepared));
     if (!("unprepared" in outcome)) return outcome;
     const { unprepared, rowsVersion } = outcome;
     prepared = await prepareRecords(client, tenant, { changes: unprepared, rowsVersion }, prepared, stopping);
@@ -150,7 +164,7 @@ export interface Unprepared {
 
 async function land(
   tx: Transaction,
-  pushed: SchemaFollowers,
+  followers: PushFollowers,
   tenant: number,
   push: SchemaPush,
   prepared: Prepared | undefined,
@@ -176,10 +190,10 @@ async function land(
   const renames = readRenames(before, push);
   if (isRefusal(renames)) return renames;
   const filled = await modelsWithRecords(tx, tenant, before);
-  const unfit =
-    (await checkSources(tx, tenant, before, { models }, filled)) ??
-    (await leaveSources(tx, tenant, before, { models }, force));
-  if (unfit) return unfit;
+  for (const check of followers.checkModels) {
+    const unfit = await check(tx, { tenant, before, pushed: { models }, filled, force });
+    if (unfit) return unfit;
+  }
   const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
   if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
   // Which values records hide is stored with their rows, so rows with a pending rewrite have to be finished first.
@@ -218,7 +232,7 @@ async function land(
   });
   await updateGroupRules(tx, tenant, models);
   for (const { table, columns } of tables.changed) await replaceColumns(tx, table, columns, head.syncId);
-  for (const then of pushed) await then(tx, tenant, renames);
+  for (const then of followers.schemaPushed) await then(tx, tenant, renames);
   return {
     object: "schema" as const,
     version,

@@ -1,7 +1,7 @@
 import { changesOf, type StoredSchema } from "../../db/schema/model-schemas.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { type DeclaredValues, declaredValues } from "../../rules/schema/declared-values.ts";
-import { hasSources, hasTables } from "../../rules/tables/hosted-models.ts";
+import { hasTables } from "../../rules/tables/hosted-models.ts";
 import { type CacheUse, createSizedCache } from "../sized-cache.ts";
 
 /** A tenant's models by lower-case name. */
@@ -21,8 +21,6 @@ export interface LiveSchema {
   readonly hasRenames: boolean;
   /** The rows of some models are in tables of the caller's. */
   readonly hasTables: boolean;
-  /** The records of some models are in services of the caller's. */
-  readonly hasSources: boolean;
 }
 
 /** The schemas of this process's tenants. The version in the head shows whether a cached one is current. */
@@ -46,7 +44,6 @@ export const NO_SCHEMA: LiveSchema = {
   rowsVersion: 0,
   hasRenames: false,
   hasTables: false,
-  hasSources: false,
 };
 
 /** Approximate ratio of the memory of declared models to the bytes of their JSON. */
@@ -85,7 +82,6 @@ export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
           changesOf(schema, name.toLowerCase()).some(({ renames }) => Object.keys(renames).length > 0),
         ),
         hasTables: hasTables(schema.models),
-        hasSources: hasSources(schema.models),
       };
       byTenant.set(tenant, live);
       return live;

@@ -7,6 +7,7 @@ import { until } from "../../../../../scripts/testing/until.ts";
 import { readCatalog } from "../../db/tables/catalog.ts";
 import { deriveModels } from "../../rules/tables/derive-models.ts";
 import { startWithTables } from "../../testing/attached-tables.ts";
+import { NO_FOLLOWERS } from "../../testing/no-followers.ts";
 import { commandLine } from "../../testing/programs/command-line.ts";
 import { attachTable } from "./attach-table.ts";
 import { emitRows } from "./emit-rows.ts";
@@ -24,7 +25,7 @@ async function attachDerived(sql: string, name: string): Promise<string> {
   });
   if (!derived || "problem" in derived) throw new Error(derived?.problem);
   const { table, ...rest } = derived;
-  await attachTable(pool, [], { ...rest, tenant, relation: table.relation, name: table.sqlName });
+  await attachTable(pool, NO_FOLLOWERS, { ...rest, tenant, relation: table.relation, name: table.sqlName });
   return name;
 }
 

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
+import { NO_FOLLOWERS } from "../../testing/no-followers.ts";
 import { wholeLog } from "../../testing/whole-log.ts";
 import { attachTable } from "./attach-table.ts";
 import { verifyTable } from "./verify-table.ts";
@@ -37,7 +38,7 @@ test("[DS4] values keep what JSON can say of them: digits, times in UTC, NUL in 
   const [{ relation } = { relation: 0 }] = await app.sql<{ relation: number }>(
     "select 'typed'::regclass::oid::int as relation",
   );
-  await attachTable(pool, [], {
+  await attachTable(pool, NO_FOLLOWERS, {
     ...{ tenant, relation, name: "public.typed", modelName: "typed", keyColumn: "id" },
     columns: [
       ...(["price", "took"] as const).map((name) => ({ field: name, name, declared: "string" as const })),
@@ -188,7 +189,7 @@ test("[DS8] another tenant's table is another tenant's: its changes come into it
     "select 'theirs'::regclass::oid::int as relation",
   );
   const { other } = app.tenants;
-  await attachTable(pool, [], {
+  await attachTable(pool, NO_FOLLOWERS, {
     ...{ tenant: other, relation, name: "public.theirs", modelName: "theirs", keyColumn: "id" },
     columns: [{ field: "title", name: "title", declared: "string" }],
     model: { fields: { title: { type: "string" } }, table: { name: "public.theirs", key: "id" } },
@@ -230,5 +231,5 @@ test("[DS1] a table that is attached already, and a model that has another table
     ...{ tenant, relation, name: "public.once", modelName: "other", keyColumn: "id", columns: [] },
     model: { fields: {}, table: { name: "public.once", key: "id" } },
   };
-  await expect(attachTable(pool, [], again)).rejects.toThrow("is attached already");
+  await expect(attachTable(pool, NO_FOLLOWERS, again)).rejects.toThrow("is attached already");
 });

@@ -15,7 +15,7 @@ import {
 } from "../../db/tables/attachments.ts";
 import { isRefusal, sentenceOf } from "../../rules/refusal.ts";
 import { beingDetached } from "../../rules/tables/check-attached.ts";
-import { pushWithin, type SchemaFollowers } from "../schema/push-schema.ts";
+import { type PushFollowers, pushWithin } from "../schema/push-schema.ts";
 import { hurry, type Patience, patiently } from "./patiently.ts";
 import { requireRights } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
@@ -38,7 +38,7 @@ export interface AttachOptions extends Patience {
  */
 export async function attachTable(
   pool: Database,
-  pushed: SchemaFollowers,
+  followers: PushFollowers,
   table: TableToAttach,
   options: AttachOptions = {},
 ): Promise<void> {
@@ -50,17 +50,17 @@ export async function attachTable(
     );
   if (before?.status === "detaching") throw new TableError(beingDetached(before));
   await requireRights(pool, "attach", table.relation);
-  if (!before) await begin(pool, pushed, table, options);
+  if (!before) await begin(pool, followers, table, options);
 }
 
 async function begin(
   pool: Database,
-  pushed: SchemaFollowers,
+  followers: PushFollowers,
   table: TableToAttach,
   options: AttachOptions,
 ): Promise<void> {
   try {
-    await patiently(pool, table, options, (tx) => install(tx, pushed, table, options));
+    await patiently(pool, table, options, (tx) => install(tx, followers, table, options));
   } catch (error) {
     if (errorState(error) !== UNIQUE_VIOLATION) throw error;
     throw new TableError(`${table.name} is attached already: see "holdfast tables list".`);
@@ -69,7 +69,7 @@ async function begin(
 
 async function install(
   tx: Transaction,
-  pushed: SchemaFollowers,
+  followers: PushFollowers,
   table: TableToAttach,
   { replace = false }: AttachOptions,
 ): Promise<void> {
@@ -86,7 +86,7 @@ async function install(
   await insertAttachment(tx, { ...table, model, attachedSyncId: head.syncId });
   const before = await readSchema(tx, tenant, head.schemaVersion);
   const others = Object.entries(before?.models ?? {}).filter(([name]) => name.toLowerCase() !== model);
-  const outcome = await pushWithin(tx, pushed, tenant, {
+  const outcome = await pushWithin(tx, followers, tenant, {
     models: { ...Object.fromEntries(others), [modelName]: table.model },
     // It has no records that a change could hide.
     force: true,

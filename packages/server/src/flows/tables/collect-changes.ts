@@ -12,7 +12,7 @@ export interface CollectorDeps {
   open(): Promise<Pipe>;
   readonly rules: RoundRules;
   /** Called after COMMIT with what a run appended to the tenant's log. */
-  recorded(tenant: number, drained: Drained): void;
+  publishDrained(tenant: number, drained: Drained): void;
   failed(error: unknown): void;
 }
 
@@ -28,7 +28,7 @@ const REST_MS = 2_000;
  * the others waiting. Nothing notifies us: a NOTIFY inside the caller's transactions would take a lock of the whole
  * database at their commit.
  */
-export function collectChanges({ pool, open, rules, recorded, failed }: CollectorDeps) {
+export function collectChanges({ pool, open, rules, publishDrained, failed }: CollectorDeps) {
   let pipe: Pipe | undefined;
   /** By tenant: when to try again after a run failed. */
   const restingUntil = new Map<number, number>();
@@ -48,7 +48,7 @@ export function collectChanges({ pool, open, rules, recorded, failed }: Collecto
 
   async function collect(tenant: number): Promise<void> {
     try {
-      recorded(tenant, await drain(tenant));
+      publishDrained(tenant, await drain(tenant));
       restingUntil.delete(tenant);
     } catch (error) {
       // Another process holds the head, perhaps for the same changes. The next run finds what it left.

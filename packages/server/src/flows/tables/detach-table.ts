@@ -20,7 +20,7 @@ import { checkSchema } from "../../rules/schema/schema-push.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { hostedModels } from "../../rules/tables/hosted-models.ts";
 import type { RoundRules } from "../commits/commit-round.ts";
-import { pushWithin, type SchemaFollowers } from "../schema/push-schema.ts";
+import { type PushFollowers, pushWithin } from "../schema/push-schema.ts";
 import { drainChanges } from "./drain-changes.ts";
 import { hurry, type Patience, patiently } from "./patiently.ts";
 import { tableSources } from "./record-sources.ts";
@@ -49,7 +49,7 @@ export interface DetachOptions extends Patience {
  */
 export async function detachTable(
   pool: Database,
-  pushed: SchemaFollowers,
+  followers: PushFollowers,
   drain: { readonly pipe: Pipe; readonly rules: RoundRules },
   tenant: number,
   model: string,
@@ -83,7 +83,7 @@ export async function detachTable(
   }
   const about = await estimateRows(pool, attached.relation);
   if (!drop) await keepValues(pool, attached, { ...options, about });
-  await transaction(pool, (tx) => forget(tx, pushed, attached, { ...options, about }));
+  await transaction(pool, (tx) => forget(tx, followers, attached, { ...options, about }));
 }
 
 /** A value that the log cannot take must not keep its table attached. */
@@ -135,7 +135,7 @@ async function keepValues(
 
 async function forget(
   tx: Transaction,
-  pushed: SchemaFollowers,
+  followers: PushFollowers,
   attached: AttachedTable,
   { drop, progress, about }: DetachOptions & { readonly about: number },
 ): Promise<void> {
@@ -154,7 +154,7 @@ async function forget(
   }
   await deleteRecordsWithoutValues(tx, attached);
   const models = await modelsWithout(tx, tenant, schemaVersion, attached, drop);
-  const outcome = await pushWithin(tx, pushed, tenant, { models, force: true });
+  const outcome = await pushWithin(tx, followers, tenant, { models, force: true });
   if (isRefusal(outcome)) throw new TableError(sentenceOf(outcome));
   if ("unprepared" in outcome) throw new TableError("A schema push is still rewriting records: try again later.");
 }

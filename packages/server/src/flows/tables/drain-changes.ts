@@ -17,21 +17,21 @@ import {
   takeChangesOfRow,
   takeStep,
 } from "../../db/tables/captured-changes.ts";
+import { capturedCommit, WRITTEN_BY } from "../../rules/commits/captured-commit.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
+import type { RecordChange } from "../../rules/commits/record-change.ts";
 import { groupsOf } from "../../rules/schema/sync-group.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import {
   type BrokenTable,
   changesIn,
   changesOf,
-  type RecordChange,
   type SeenRecords,
   see,
   type TransactionChanges,
 } from "../../rules/tables/captured-changes.ts";
-import { capturedCommit, WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
 import { judgeRound, type RoundRules, savings } from "../commits/commit-round.ts";
-import { type InTables, load } from "../commits/load-round.ts";
+import { type InTables, load, NO_BOUNDS } from "../commits/load-round.ts";
 import { openLoads } from "../commits/round-modules.ts";
 import type { Drained } from "../commits/round-result.ts";
 import { tableSources } from "./record-sources.ts";
@@ -254,9 +254,6 @@ export const linesOf = (attached: readonly AttachedTable[]): InTables => ({
   sources: tableSources(attached),
   read: "lines",
 });
-
-/** A step is small already, and what has happened cannot be refused for its size. */
-export const NO_BOUNDS = { commitBytes: Number.MAX_SAFE_INTEGER, roundBytes: Number.MAX_SAFE_INTEGER };
 
 /** Whether one transaction of ours may take so much. */
 export function isRun(transactions: readonly Sized[]): boolean {

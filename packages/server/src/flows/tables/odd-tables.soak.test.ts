@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { createPool } from "../../db/connection/pool.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
+import { NO_FOLLOWERS } from "../../testing/no-followers.ts";
 import { attachTable } from "./attach-table.ts";
 import { verifyTable } from "./verify-table.ts";
 
@@ -130,7 +131,7 @@ test("[DS14] a server whose role is no superuser and no owner of the table needs
   const [{ relation } = { relation: 0 }] = await app.sql<{ relation: number }>(
     "select 'lent'::regclass::oid::int as relation",
   );
-  await attachTable(keeper, [], {
+  await attachTable(keeper, NO_FOLLOWERS, {
     ...{ tenant, relation, name: "public.lent", modelName: "lent", keyColumn: "id" },
     columns: [{ field: "title", name: "title", declared: "string" }],
     model: { fields: { title: { type: "string", nullable: true } }, table: { name: "public.lent", key: "id" } },

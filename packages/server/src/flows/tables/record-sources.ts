@@ -2,12 +2,12 @@ import type { Transaction } from "../../db/connection/transaction.ts";
 import type { RecordSource } from "../../db/lists/record-source.ts";
 import { attachedSource } from "../../db/tables/attached-source.ts";
 import { readAttachments } from "../../db/tables/attachments.ts";
+import { WRITTEN_BY } from "../../rules/commits/captured-commit.ts";
 import { READABLE_BYTES } from "../../rules/commits/unreadable-record.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { archivedOf } from "../../rules/tables/archived-column.ts";
 import { isKeyOf } from "../../rules/tables/attached-key.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
-import { WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
 import { formOf, takesType } from "../../rules/tables/sql-type.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
 

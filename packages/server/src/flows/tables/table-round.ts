@@ -18,24 +18,24 @@ import { UnreadableTable } from "../../db/connection/unreadable-table.ts";
 import { loadAttachmentMarks, loadAttachments, markProblem } from "../../db/tables/attachments.ts";
 import { type CapturedTransactions, loadCapturedTransactions } from "../../db/tables/captured-changes.ts";
 import { type FoundRow, lockRows, takeOwnChanges, writeRows } from "../../db/tables/row-writes.ts";
+import { capturedCommit } from "../../rules/commits/captured-commit.ts";
 import { type CommitRequest, recordKey, rowAction, touched } from "../../rules/commits/commit-request.ts";
+import type { RecordChange } from "../../rules/commits/record-change.ts";
 import { archivedOf } from "../../rules/tables/archived-column.ts";
 import { isKeyOf } from "../../rules/tables/attached-key.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { problemOf } from "../../rules/tables/broken-table.ts";
-import type { RecordChange } from "../../rules/tables/captured-changes.ts";
-import { capturedCommit } from "../../rules/tables/captured-commit.ts";
 import { isReadable } from "../../rules/tables/check-attached.ts";
 import { orderWrites } from "../../rules/tables/row-writes.ts";
 import { type Plan, planWrites, settleWrites, writtenByCommit } from "../../rules/tables/settle-writes.ts";
 import type { TenantTables } from "../../rules/tables/tenant-tables.ts";
 import { judgeRound, type RoundRules, type Rounds } from "../commits/commit-round.ts";
 import { commitsOf, type Job, tenantOf } from "../commits/job.ts";
-import { type InTables, type Loaded, load } from "../commits/load-round.ts";
+import { type InTables, type Loaded, load, NO_BOUNDS } from "../commits/load-round.ts";
 import { type ModuleLoads, openLoads, together } from "../commits/round-modules.ts";
 import { judgedNow } from "../commits/round-outcome.ts";
 import type { Drained, RoundResult } from "../commits/round-result.ts";
-import { asBefore, drainLocked, isRun, linesOf, NO_BOUNDS, wholeTransactions, within } from "./drain-changes.ts";
+import { asBefore, drainLocked, isRun, linesOf, wholeTransactions, within } from "./drain-changes.ts";
 import { sourceOfTable } from "./record-sources.ts";
 
 /** What a round of a tenant with attached tables loads. */
@@ -65,7 +65,7 @@ export const MOST_WRITTEN = 60;
 interface TableRoundOptions {
   readonly rules: RoundRules;
   /** Called with what a transaction of ours, already committed, took from the tables. */
-  recorded(tenant: number, drained: Drained): void;
+  publishDrained(tenant: number, drained: Drained): void;
   /** Called in each round: whether the tenant has attached tables, or has none any more. */
   hasTables(tenant: number, has: boolean): void;
 }
@@ -107,7 +107,7 @@ async function loadTableRound(
   jobs: readonly Job[],
   loads: ModuleLoads,
   last: KnownTables | undefined,
-  { rules, recorded }: TableRoundOptions,
+  { rules, publishDrained }: TableRoundOptions,
 ): Promise<TableLoaded & { readonly known: KnownTables }> {
   const tenant = tenantOf(jobs[0] as Job);
   const commits = commitsOf(jobs);
@@ -160,7 +160,7 @@ async function loadTableRound(
       await pipe.send([markProblem(tenant, drained.model, drained.problem)]);
     } else if (waiting.more || chosen.length < waiting.transactions.length) {
       await pipe.send([commitTransaction]);
-      recorded(tenant, drained);
+      publishDrained(tenant, drained);
     } else return { ...(await load(pipe, jobs, loads, rules, probe, rowsOf(attached))), tables, drained, known };
   }
 }

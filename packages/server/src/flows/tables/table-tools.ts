@@ -52,11 +52,8 @@ export interface TableTools {
   detach(tenant: TenantChoice, model: string, options: DetachOptions): Promise<void>;
 }
 
-export function openTableTools(
-  pool: Database,
-  { schemaPushed: pushed, tokensEnded, inRounds: modules }: ModuleHooks,
-  url: string,
-): TableTools {
+export function openTableTools(pool: Database, hooks: ModuleHooks, url: string): TableTools {
+  const { tokensEnded, inRounds: modules } = hooks;
   const place = placeOf(url);
   const numberOf = async ({ organization, livemode }: TenantChoice): Promise<number> => {
     const all = await listOrganizations(pool);
@@ -114,7 +111,7 @@ export function openTableTools(
       const tenant = await numberOf(choice);
       const { relation, sqlName: name } = table;
       return inSentences(pool, "attach", relation, () =>
-        attachTable(pool, pushed, { tenant, relation, name, modelName, model, columns, keyColumn }, options),
+        attachTable(pool, hooks, { tenant, relation, name, modelName, model, columns, keyColumn }, options),
       );
     },
     async emit(choice, model, options) {
@@ -134,7 +131,7 @@ export function openTableTools(
         const { recordBytes, commitBytes } = serverLimits;
         const rules = { schemas: createSchemaCache(), modules, recordBytes, commitBytes, roundBytes: commitBytes };
         await inSentences(pool, "detach", relation, () =>
-          detachTable(pool, pushed, { pipe, rules }, tenant, model, options),
+          detachTable(pool, hooks, { pipe, rules }, tenant, model, options),
         );
       } finally {
         await pipe.close();

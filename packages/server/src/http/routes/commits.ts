@@ -2,7 +2,7 @@ import { headers, limits, PARTICIPANT_KINDS } from "@holdfast/sdk/protocol";
 import { type DocUrl, envelopeText, statusOf } from "../../envelope/envelope.ts";
 import type { JobResult } from "../../flows/commits/commit-lanes.ts";
 import type { ReadCommit } from "../../flows/commits/read-commit.ts";
-import type { SubmitCommits } from "../../flows/sources/submit-commits.ts";
+import type { SubmitCommits } from "../../flows/commits/submit-commits.ts";
 import type { Answer } from "../../limits/answer-bytes.ts";
 import { type CommitRequest, recordKey, touched } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";

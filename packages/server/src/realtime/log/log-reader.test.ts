@@ -30,7 +30,6 @@ const schemaOf = (...names: string[]): LiveSchema => ({
   values: declaredValues([]),
   hasRenames: false,
   hasTables: false,
-  hasSources: false,
   models: new Map(
     names.map((name) => [name, { name, model: { fields: { a: { type: "string" } } } satisfies Model, changes: [] }]),
   ),

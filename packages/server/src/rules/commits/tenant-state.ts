@@ -129,6 +129,8 @@ export interface TenantState {
 
 /** A module in the judgement of one tenant's round. It belongs to that round alone, like the state. */
 export interface RoundModule {
+  /** It takes the tenant's commits: they come as steps of its own, and as nothing else. */
+  readonly takesCommits?: boolean;
   /** Refuses an operation together with its payload, by what is known before anything is judged. */
   check?(operation: CommitOperation, declaredName: string): Refusal | undefined;
   /** Refuses an operation whose payload is right. Also asked about what a delete changes in other records. */
@@ -151,6 +153,12 @@ export function firstOf<T>({ modules }: TenantState, ask: (module: RoundModule) 
     const found = ask(module);
     if (found !== undefined) return found;
   }
+  return undefined;
+}
+
+/** The module that takes the tenant's commits. */
+export function ownerOf({ modules }: Pick<TenantState, "modules">): string | undefined {
+  for (const [name, { takesCommits }] of modules) if (takesCommits) return name;
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
 import { recordKey } from "../commits/commit-request.ts";
+import type { RecordChange } from "../commits/record-change.ts";
 import { splitArchived } from "./archived-column.ts";
 import type { AttachedTable } from "./attached-table.ts";
 import { faultsOf, isRetyped, missingColumns, missingKey, mistypedValues } from "./broken-table.ts";
@@ -18,21 +19,6 @@ export interface CapturedChange {
    */
   readonly nested: boolean;
   readonly present: CapturedImage | null;
-}
-
-/** A change of one record. */
-export interface RecordChange {
-  readonly model: string;
-  readonly id: string;
-  /** Null: it is gone. */
-  readonly data: JsonObject | null;
-  /** Why `data` is empty, if the row is too large to be read. */
-  readonly unreadable?: string;
-  /** Null: it was not there. Undefined: not known. */
-  readonly before?: JsonObject | null | undefined;
-  /** Since when the row says that it is archived, and said so before. Undefined: it says nothing of it. */
-  readonly archivedAt?: string | null | undefined;
-  readonly archivedBefore?: string | null | undefined;
 }
 
 /** What one transaction did, or a part of it. */

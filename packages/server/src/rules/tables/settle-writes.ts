@@ -1,12 +1,14 @@
 import { jsonEqual } from "@holdfast/sdk/protocol";
 import { type CommitRequest, recordKey, touched } from "../commits/commit-request.ts";
 import type { Judged } from "../commits/judge-commits.ts";
+import type { RecordChange } from "../commits/record-change.ts";
+import { confirmedAsLeft } from "../commits/written-commit.ts";
 import { type Refusal, refuse } from "../refusal.ts";
-import { type CapturedChange, type RecordChange, changesOf as recordsOf } from "./captured-changes.ts";
+import { type CapturedChange, changesOf as recordsOf } from "./captured-changes.ts";
 import { readRowImage } from "./row-image.ts";
 import { type RowWrite, rowWrites } from "./row-writes.ts";
+import { type TableRefusal, tableRefusal } from "./table-refusal.ts";
 import type { TenantTables } from "./tenant-tables.ts";
-import { confirmedAsLeft, type TableRefusal, tableRefusal } from "./written-commit.ts";
 
 /** Which commits of a round may be written. */
 export interface Plan {

@@ -8,13 +8,14 @@ import { readOwnService } from "../../db/datasources/database-owner.ts";
 import { createEncryption, newMasterKey } from "../../encryption.ts";
 import { operatorDatabases } from "../../flows/datasources/operator-databases.ts";
 import { renewLogs } from "../../flows/log/log-epoch.ts";
+import { readPlacesOfAll } from "../../flows/moves/recover-tenant.ts";
 import { dumpOrganization, restoreOrganization } from "../../flows/organizations/dump.ts";
 import { openTableTools } from "../../flows/tables/table-tools.ts";
 import { newSecretToken } from "../../flows/tokens/secret-keys.ts";
+import { withSourceTools } from "../../modules/sources/tools.ts";
 import { createWebhookSender } from "../../modules/webhooks/send-webhook.ts";
 import { datasourceReach } from "../../parts/datasource-reach.ts";
 import { builtInHooks } from "../../parts/modules.ts";
-import { withSourceTools } from "../../parts/source-tools.ts";
 import { ADMIN, type App } from "../app.ts";
 import { sourceProgram } from "../source-program.ts";
 
@@ -73,13 +74,15 @@ export function commandLine(
       openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
       dump: (wanted, line) => dumpOrganization(pool, wanted, line),
       renewLogs: () => renewLogs(pool),
-      restore: (lines, options) => restoreOrganization(pool, builtInHooks.schemaPushed, lines, options),
+      restore: (lines, options) => restoreOrganization(pool, builtInHooks, lines, options),
       withDatabases: (work) =>
         work(operatorDatabases(pool, encryptionOf(masterKeys), databaseUrl, datasourceReach(allowPrivate))),
       async withSources(work) {
         const service = await readOwnService(pool);
-        const deps = { db: pool, url: databaseUrl, service, encryption: encryptionOf(masterKeys) };
-        return await withSourceTools({ ...deps, reach: datasourceReach(allowPrivate), allowPrivate }, work);
+        const encryption = encryptionOf(masterKeys);
+        const reach = datasourceReach(allowPrivate);
+        const places = await readPlacesOfAll({ db: pool, url: databaseUrl, service, encryption, reach });
+        return await withSourceTools({ places, encryption, allowPrivate, modules: builtInHooks.inRounds }, work);
       },
       runningDatabase: () => databaseUrl,
       withTables: (work) => work(openTableTools(pool, builtInHooks, databaseUrl)),

@@ -70,7 +70,7 @@ export const claimsInRounds: InRounds<readonly QueuedClaim[]> = {
   },
   loadMore: async (pipe, records) => (await pipe.send([loadQueues(records)]))[0],
   together: (one, other) => [...one, ...other],
-  async at(pipe, head, jobs, found) {
+  async at(pipe, { head, jobs }, found) {
     const queues = found.filter(({ tenant }) => tenant === head.tenant);
     return stateAt(head, queues, {
       waits: await waitsFor(pipe, head.tenant, jobs, queues),
@@ -78,7 +78,7 @@ export const claimsInRounds: InRounds<readonly QueuedClaim[]> = {
       revokedTokens: await revokedTokens(pipe, jobs),
     });
   },
-  emptyAt: (head) => stateAt(head, [], { held: new Map(), waits: [], revokedTokens: new Set() }),
+  emptyAt: ({ head }) => stateAt(head, [], { held: new Map(), waits: [], revokedTokens: new Set() }),
   save(tenants) {
     const after = tenants.filter(({ state }) => claimsOf(state).changed.size > 0);
     return { statements: after.length > 0 ? [saveChanged(after)] : [], changed: after.map(({ tenant }) => tenant) };
