@@ -6,7 +6,7 @@ import type { FollowedConditions } from "../../packages/sdk/src/protocol/log/fol
 import { meetsConditions } from "../../packages/sdk/src/protocol/log/meets-conditions.ts";
 import type { Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 import type { Transaction } from "../../packages/server/src/db/connection/transaction.ts";
-import { hostedSource } from "../../packages/server/src/db/lists/hosted-source.ts";
+import { hostedRelation } from "../../packages/server/src/db/lists/hosted-relation.ts";
 import { type ListQuestion, listRecords, type PageEnd } from "../../packages/server/src/db/lists/list-records.ts";
 import type { FilterValue, ListFilter } from "../../packages/server/src/rules/lists/list-filter.ts";
 import { type ListQuery, readListQuery } from "../../packages/server/src/rules/lists/list-query.ts";
@@ -116,7 +116,7 @@ const everything: ListQuestion = {
   ...{
     tenant: TENANT,
     model: MODEL,
-    source: hostedSource(false, TENANT),
+    relation: hostedRelation(false, TENANT),
     state: "all",
     ids: undefined,
     filters: [],

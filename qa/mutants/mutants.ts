@@ -23,7 +23,7 @@ export interface Mutant {
 
 const sdk = "packages/sdk/src";
 const server = "packages/server/src";
-const captured = `${server}/db/tables/captured-changes.ts`;
+const captured = `${server}/modules/tables/db/captured-changes.ts`;
 
 /**
  * For each judge, bugs of the kind that it is there for: a race, an order, a write twice or lost, what belongs to another
@@ -270,7 +270,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["order", "unequal"],
     edits: [
       {
-        file: `${server}/flows/tables/table-round.ts`,
+        file: `${server}/modules/tables/flows/table-round.ts`,
         find: "  if (!head || (late.length === 0 && !more)) return",
         replace: "  if (head) return",
       },
@@ -282,7 +282,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["log"],
     edits: [
       {
-        file: `${server}/rules/tables/captured-changes.ts`,
+        file: `${server}/modules/tables/rules/captured-changes.ts`,
         find: "const left = to?.data ?? null;",
         replace: "const left = to?.data ?? old?.data ?? null;",
       },
@@ -294,7 +294,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["torn", "unheard", "invented"],
     edits: [
       {
-        file: `${server}/flows/tables/drain-changes.ts`,
+        file: `${server}/modules/tables/flows/drain-changes.ts`,
         find: "capturedCommit(tenant, tx, changes)",
         replace: "capturedCommit(tenant, tx + to, changes)",
       },
@@ -306,7 +306,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["torn", "unequal", "order"],
     edits: [
       {
-        file: `${server}/rules/tables/captured-changes.ts`,
+        file: `${server}/modules/tables/rules/captured-changes.ts`,
         find: "const { model, id, left: data, unreadable } = last;",
         replace: "const { model, id, left: data, unreadable } = first;",
       },
@@ -318,7 +318,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["log", "undone"],
     edits: [
       {
-        file: `${server}/rules/tables/settle-writes.ts`,
+        file: `${server}/modules/tables/rules/settle-writes.ts`,
         find: "else if (!result.done) refused.set(commit, tableRefusal(commit, own, result));",
         replace: "else if (!result.done) changesOf.set(commit, []);",
       },

@@ -2,11 +2,11 @@ import { type Field, type FieldType, isFilledByServer, type Model, type ModelSch
 import type pg from "pg";
 import { createPool, type Database } from "../../packages/server/src/db/connection/pool.ts";
 import type { Transaction } from "../../packages/server/src/db/connection/transaction.ts";
-import { attachTable } from "../../packages/server/src/flows/tables/attach-table.ts";
-import { attachedSources } from "../../packages/server/src/flows/tables/record-sources.ts";
-import { verifyTable } from "../../packages/server/src/flows/tables/verify-table.ts";
-import { archivedColumn } from "../../packages/server/src/rules/tables/archived-column.ts";
-import { columnOf } from "../../packages/server/src/rules/tables/column-of.ts";
+import { attachTable } from "../../packages/server/src/modules/tables/flows/attach-table.ts";
+import { tablePlaces } from "../../packages/server/src/modules/tables/flows/table-places.ts";
+import { verifyTable } from "../../packages/server/src/modules/tables/flows/verify-table.ts";
+import { archivedColumn } from "../../packages/server/src/modules/tables/rules/archived-column.ts";
+import { columnOf } from "../../packages/server/src/modules/tables/rules/column-of.ts";
 import { NO_FOLLOWERS } from "../../packages/server/src/testing/no-followers.ts";
 import { referenceSchema } from "../../packages/server/src/testing/reference-schema.ts";
 
@@ -43,7 +43,7 @@ export async function readRecords<R extends ReadRecord = ReadRecord>(
   tenant: number,
   values = "r.data",
 ): Promise<readonly R[]> {
-  const sources = await attachedSources(db, tenant);
+  const sources = await tablePlaces.of(db, tenant);
   const read = `select r.model, r.id, r.sync_id as at, ${values} from`;
   const kept = await db.query<R & pg.QueryResultRow>(
     `${read} holdfast.record r where r.tenant = $1 and r.model <> all($2)`,

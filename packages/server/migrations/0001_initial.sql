@@ -1037,7 +1037,7 @@ stable language sql as $$
       from pg_catalog.json_array_elements_text(names::json) with ordinality as c(name, n)) c
 $$;
 
--- Writes rows by one statement for each batch, which db/tables/write-statement.ts makes, and returns what the tables made of
+-- Writes rows by one statement for each batch, which modules/tables/db/write-statement.ts makes, and returns what the tables made of
 -- them. Fails if a row was not written, or one besides.
 create function holdfast.write_at_once(statements text[], batches integer[], ids text[], rows text[])
 returns table (key text, image text, batch integer) language plpgsql

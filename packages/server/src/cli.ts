@@ -13,12 +13,12 @@ import { DatabaseError, operatorDatabases } from "./flows/datasources/operator-d
 import { renewLogs } from "./flows/log/log-epoch.ts";
 import { readPlacesOfAll } from "./flows/moves/recover-tenant.ts";
 import { DumpError, dumpOrganization, restoreOrganization } from "./flows/organizations/dump.ts";
-import { TableError } from "./flows/tables/table-error.ts";
-import { openTableTools } from "./flows/tables/table-tools.ts";
 import { newSecretToken } from "./flows/tokens/secret-keys.ts";
 import { keepMasterKey } from "./keep-secret.ts";
 import { SourceError } from "./modules/sources/flows/verify-source.ts";
 import { withSourceTools } from "./modules/sources/tools.ts";
+import { TableError } from "./modules/tables/flows/table-error.ts";
+import { openTableTools } from "./modules/tables/flows/table-tools.ts";
 import { createWebhookSender } from "./modules/webhooks/send-webhook.ts";
 import { datasourceReach } from "./parts/datasource-reach.ts";
 import { builtInHooks } from "./parts/modules.ts";
@@ -81,7 +81,7 @@ const program = createProgram({
   say: (line) => process.stderr.write(`${line}\n`),
   interrupted,
   openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
-  dump: (organization, write) => withDatabase((db) => dumpOrganization(db, organization, write)),
+  dump: (organization, write) => withDatabase((db) => dumpOrganization(db, builtInHooks.places, organization, write)),
   renewLogs: () => withDatabase(renewLogs),
   restore: (lines, options) => withDatabase((db) => restoreOrganization(db, builtInHooks, lines, options)),
   withTables: (work, options) => withDatabase((db, url) => work(openTableTools(db, builtInHooks, url)), options),

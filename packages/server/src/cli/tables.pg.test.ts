@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
-import { openTableTools } from "../flows/tables/table-tools.ts";
+import { openTableTools } from "../modules/tables/flows/table-tools.ts";
 import { builtInHooks } from "../parts/modules.ts";
 import { startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";

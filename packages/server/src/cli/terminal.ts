@@ -1,7 +1,7 @@
 import type { OperatorDatabases } from "../flows/datasources/operator-databases.ts";
 import type { DumpCounts, Restored, RestoreOptions } from "../flows/organizations/dump.ts";
-import type { TableTools } from "../flows/tables/table-tools.ts";
 import type { SourceTools } from "../modules/sources/flows/source-tools.ts";
+import type { TableTools } from "../modules/tables/flows/table-tools.ts";
 import type { WebhookSender } from "../modules/webhooks/send-webhook.ts";
 import type { Environment } from "./target.ts";
 

@@ -2,7 +2,6 @@ import type { Database } from "../db/connection/pool.ts";
 import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { CacheUse } from "../flows/sized-cache.ts";
-import { type ListedTable, listTables } from "../flows/tables/list-tables.ts";
 import type { Counters } from "../http/counters.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { Gateway } from "../realtime/gateway.ts";
@@ -62,7 +61,6 @@ export function registerMetrics(metrics: Metrics, measured: Measured): void {
   measureAuthentication(metrics, measured);
   measureCaches(metrics, measured);
   measureProcess(metrics);
-  measureTables(metrics, pool);
   measureOthers(metrics, measured);
 }
 
@@ -140,32 +138,4 @@ function measureProcess({ counter, gauge }: Metrics): void {
     "Busy time of the event loop: near one second per second, requests wait.",
     () => performance.eventLoopUtilization().active / 1_000,
   );
-}
-
-/** Read from the database, so these cover all processes together. */
-function measureTables({ gauge }: Metrics, pool: Database): void {
-  let asking: Promise<readonly ListedTable[]> | undefined;
-  const tables = () => {
-    asking ??= listTables(pool).finally(() => {
-      asking = undefined;
-    });
-    return asking;
-  };
-  const sumOf = async (name: "waiting" | "waitingBytes") =>
-    (await tables()).reduce((sum, table) => sum + table[name], 0);
-  gauge("holdfast_attached_tables", "Attached tables, by status; broken: not as its model says.", async () => {
-    const found = await tables();
-    const countOf = (status: ListedTable["status"]) => found.filter((table) => table.status === status).length;
-    return (["attached", "detaching", "broken"] as const).map((status) => [countOf(status), { status }] as const);
-  });
-  gauge(
-    "holdfast_captured_changes",
-    "Changes by SQL that are not in the log yet; of each table up to 100 000 count.",
-    () => sumOf("waiting"),
-  );
-  gauge("holdfast_captured_bytes", "Bytes of the rows of these changes.", () => sumOf("waitingBytes"));
-  gauge("holdfast_captured_age_seconds", "How long the first of these changes has waited.", async () => {
-    const since = (await tables()).flatMap(({ waitingSince }) => waitingSince ?? []);
-    return Math.max(0, ...since.map((at) => (Date.now() - Date.parse(at)) / 1_000));
-  });
 }

@@ -3,6 +3,7 @@ import type { Transaction } from "../db/connection/transaction.ts";
 import type { InRounds } from "../flows/commits/in-rounds.ts";
 import type { TakeCommits } from "../flows/commits/submit-commits.ts";
 import type { DatasourceKind } from "../flows/datasource-kind.ts";
+import type { RecordPlaces } from "../flows/lists/record-places.ts";
 import type { OfRecord } from "../flows/log/read-record.ts";
 import type { CheckModels, FollowPush } from "../flows/schema/push-schema.ts";
 import type { DataOf } from "../flows/tenant-data.ts";
@@ -25,6 +26,8 @@ export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
   open?(ctx: ServiceContext): ServiceModule;
   /** For the tenants of one database. */
   openIn?(ctx: ModuleContext): DatabaseModule<R> | Promise<DatabaseModule<R>>;
+  /** Where it has the records of some models. */
+  readonly places?: RecordPlaces;
   /** Whether it can serve the models of a push. */
   readonly checkModels?: CheckModels;
   /** In the transaction that makes another schema the tenant's newest. */

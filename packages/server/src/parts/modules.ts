@@ -1,7 +1,8 @@
 import type { Database } from "../db/connection/pool.ts";
-import type { Changed } from "../flows/commits/in-rounds.ts";
+import type { Changed } from "../flows/commits/round-result.ts";
 import type { TakeCommits } from "../flows/commits/submit-commits.ts";
 import type { DatasourceKind } from "../flows/datasource-kind.ts";
+import { allPlaces } from "../flows/lists/record-places.ts";
 import type { ModuleHooks } from "../flows/module-hooks.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import { modules } from "../modules/list.ts";
@@ -76,6 +77,7 @@ export function openServiceModules(ctx: ServiceContext, all: readonly Module[]):
 
 /** What modules do with tenants, in their order. */
 export const hooksOf = (all: readonly Module[]): ModuleHooks => ({
+  places: allPlaces(all.flatMap(({ places }) => places ?? [])),
   checkModels: all.flatMap((module) => module.checkModels ?? []),
   schemaPushed: all.flatMap((module) => module.schemaPushed ?? []),
   tokensEnded: all.flatMap((module) => module.tokensEnded ?? []),

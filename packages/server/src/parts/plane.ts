@@ -11,7 +11,6 @@ import { type ModuleRoutes, type OpenModules, openModules } from "./modules.ts";
 import { createParts, type Part, type Parts } from "./part.ts";
 import { openReads, type Reads } from "./reads.ts";
 import { openSchemas, type Schemas } from "./schemas.ts";
-import { openTables } from "./tables.ts";
 
 type Routes = ReturnType<typeof routesOfCommits> & Reads["routes"] & Schemas["routes"] & ModuleRoutes;
 
@@ -53,7 +52,6 @@ async function openParts(
   );
   const { lanes, publishDrained } = commits;
   modules = opened(await openModules({ ...ctx, lanes, publishDrained, heads: hubs.heads }, all));
-  opened(openTables(ctx, commits));
   const schemaPushes = opened(openSchemas(ctx, hubs, maintenance));
   return {
     ...{ pool, schemas, lanes, alive: modules.alive, open: modules.open },

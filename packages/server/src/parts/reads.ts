@@ -1,9 +1,9 @@
 import { listRecords } from "../flows/lists/list-records.ts";
+import { type OpenPlaces, type ReadElsewhere, readElsewhere } from "../flows/lists/read-elsewhere.ts";
 import { readHistory } from "../flows/log/read-history.ts";
 import { readLog } from "../flows/log/read-log.ts";
 import { readRecord, type SeeRecord, seeRecord } from "../flows/log/read-record.ts";
 import { readSnapshot } from "../flows/log/read-snapshot.ts";
-import { type ReadTables, tableReads } from "../flows/tables/table-reads.ts";
 import { logRoutes } from "../http/routes/log.ts";
 import { recordRoutes } from "../http/routes/records.ts";
 import { createLimiter } from "../limits/limiter.ts";
@@ -34,19 +34,20 @@ export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
   const pages = createLimiter(pagesAtOnce(database.connections));
   const log = readLog(pool, schemas);
   const ofTables = tableConnections(database.connections);
-  const readTables = tableReads(tables, tableReadsAtOnce(ofTables), () => performance.now());
+  const read = readElsewhere(tables, tableReadsAtOnce(ofTables), () => performance.now());
+  const places: OpenPlaces = { ...hooks.places, read };
   const tablePages = createLimiter(pagesAtOnce(ofTables));
-  const readTablePage: ReadTables = (reader, ...rest) =>
-    tablePages.take(reader.tenant, reader.tokenId, () => readTables(reader, ...rest));
-  const snapshot = readSnapshot(pool, readTablePage, schemas, cursors, pages, recordBytes);
+  const readPage: ReadElsewhere = (reader, ...rest) =>
+    tablePages.take(reader.tenant, reader.tokenId, () => read(reader, ...rest));
+  const snapshot = readSnapshot(pool, { ...places, read: readPage }, schemas, cursors, pages, recordBytes);
   const fairLog: typeof log = (tenant, ...rest) => pages.take(tenant, "", () => log(tenant, ...rest));
   return {
-    seeRecord: seeRecord(pool, readTables, schemas),
+    seeRecord: seeRecord(pool, places, schemas),
     routes: {
       ...recordRoutes(
-        readRecord(pool, readTables, schemas, hooks.ofRecord),
-        listRecords(pool, readTables, schemas, cursors),
-        readHistory(pool, readTables, schemas, cursors),
+        readRecord(pool, places, schemas, hooks.ofRecord),
+        listRecords(pool, places, schemas, cursors),
+        readHistory(pool, places, schemas, cursors),
       ),
       ...logRoutes(fairLog, snapshot, (...news) => awaitNews(hub, ...news), recordBytes),
     },

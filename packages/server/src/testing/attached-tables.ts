@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Field } from "@holdfast/sdk/protocol";
-import { attachTable } from "../flows/tables/attach-table.ts";
-import type { Patience } from "../flows/tables/patiently.ts";
+import { attachTable } from "../modules/tables/flows/attach-table.ts";
+import type { Patience } from "../modules/tables/flows/patiently.ts";
 import type { ServerOptions } from "../server.ts";
 import { startApp } from "./app.ts";
 import { NO_FOLLOWERS } from "./no-followers.ts";

@@ -1,4 +1,4 @@
-import type { CatalogColumn, CatalogTable } from "../rules/tables/catalog-table.ts";
+import type { CatalogColumn, CatalogTable } from "../modules/tables/rules/catalog-table.ts";
 
 /** A column of text that can be null, unless told otherwise. */
 export const column = (name: string, more: Partial<CatalogColumn> = {}): CatalogColumn => ({

@@ -1,4 +1,5 @@
 import type { PushFollowers } from "../flows/schema/push-schema.ts";
+import { builtInHooks } from "../parts/modules.ts";
 
-/** Of a push that no module follows. */
-export const NO_FOLLOWERS: PushFollowers = { checkModels: [], schemaPushed: [] };
+/** Of a push that changes nothing of what modules know besides. */
+export const NO_FOLLOWERS: PushFollowers = { ...builtInHooks, schemaPushed: [] };

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import type { TableTools, TenantChoice } from "../../flows/tables/table-tools.ts";
-import type { DerivedTable } from "../../rules/tables/derive-models.ts";
+import type { TableTools, TenantChoice } from "../../modules/tables/flows/table-tools.ts";
+import type { DerivedTable } from "../../modules/tables/rules/derive-models.ts";
 import { ask, isYes } from "../ask.ts";
 import { readEnv, withVariables } from "../env-file.ts";
 import { modelsSource, programSource, schemaSource } from "../init/source-files.ts";

@@ -1,11 +1,11 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
-import type { AttachOptions } from "../../flows/tables/attach-table.ts";
-import type { ListedTable } from "../../flows/tables/list-tables.ts";
-import type { TableTools, TenantChoice } from "../../flows/tables/table-tools.ts";
-import type { Verified } from "../../flows/tables/verify-table.ts";
-import type { DerivedTable } from "../../rules/tables/derive-models.ts";
-import type { TableTask } from "../../rules/tables/table-rights.ts";
+import type { AttachOptions } from "../../modules/tables/flows/attach-table.ts";
+import type { ListedTable } from "../../modules/tables/flows/list-tables.ts";
+import type { TableTools, TenantChoice } from "../../modules/tables/flows/table-tools.ts";
+import type { Verified } from "../../modules/tables/flows/verify-table.ts";
+import type { DerivedTable } from "../../modules/tables/rules/derive-models.ts";
+import type { TableTask } from "../../modules/tables/rules/table-rights.ts";
 import { ask, isYes } from "../ask.ts";
 import { createProgress } from "../progress.ts";
 import { table } from "../table.ts";

@@ -1,11 +1,11 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { RecordState } from "../../rules/commits/tenant-state.ts";
+import { cutDeep } from "../connection/cut-deep.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import type { RecordSource } from "../lists/record-source.ts";
-import { cutDeep } from "../tables/row-text.ts";
-import { unreadableBytes } from "../tables/unreadable-data.ts";
+import type { RecordRelation } from "../lists/record-relation.ts";
+import { unreadableBytes } from "./unreadable-data.ts";
 
 export interface RecordName {
   readonly tenant: number;
@@ -126,13 +126,13 @@ const placed = (row: Omit<RecordRow, "data">) => ({
   updatedBy: row.updated_by,
 });
 
-/** The same of records of one source, which are read by their keys. Undefined: it is locked, or cannot be read now. */
-export function loadSourceRecords(
-  source: RecordSource,
+/** The same of records in one relation, which are read by their keys. Undefined: it is locked, or cannot be read now. */
+export function loadRelationRecords(
+  relation: RecordRelation,
   names: readonly RequestedRecord[],
   most: "small" | "any",
 ): Statement<FoundRecord[] | undefined> {
-  const { from, idOrder, takesId } = source;
+  const { from, idOrder, takesId } = relation;
   const data =
     most === "any"
       ? "r.data"
@@ -142,7 +142,7 @@ export function loadSourceRecords(
     join ${from} r on r.${idOrder.expression} = k.id::${idOrder.type} and r.id = k.id`;
   const known = names.filter(({ id }) => takesId(id));
   return {
-    name: "load_source_records",
+    name: "load_relation_records",
     text: `select ${RECORD_COLUMNS} from holdfast.rows_of($1, $2, $3)`,
     values: [query, known.map(({ id }) => id), known.map(({ values }) => values)],
     read: (rows) =>
@@ -163,17 +163,17 @@ export const deleteRecords = (names: readonly RecordName[]): Statement<void> => 
   read: () => {},
 });
 
-/** `source`: where the record is, if Holdfast does not keep it itself. */
+/** `relation`: where the record is, if Holdfast does not keep it itself. */
 export async function readRecord(
   db: Transaction,
   name: RecordName,
-  source?: RecordSource,
+  relation?: RecordRelation,
 ): Promise<RecordState | UnreadableState | undefined> {
-  if (source && !source.takesId(name.id)) return undefined;
-  const { rows } = source
-    ? await reading(source, () =>
+  if (relation && !relation.takesId(name.id)) return undefined;
+  const { rows } = relation
+    ? await reading(relation, () =>
         db.query<RecordRow>(
-          `select ${RECORD_COLUMNS} from ${source.from} r where ${source.idOrder.expression} = $1::text::${source.idOrder.type} and id = $1::text limit 1`,
+          `select ${RECORD_COLUMNS} from ${relation.from} r where ${relation.idOrder.expression} = $1::text::${relation.idOrder.type} and id = $1::text limit 1`,
           [name.id],
         ),
       )
@@ -182,7 +182,7 @@ export async function readRecord(
         text: `select ${RECORD_COLUMNS} from holdfast.present_record where tenant = $1 and model = $2 and id = $3 limit 1`,
         values: [name.tenant, name.model, name.id],
       });
-  const [row] = source ? rows.map(cutValues) : rows;
+  const [row] = relation ? rows.map(cutValues) : rows;
   const unreadable = row && unreadableBytes(row.data);
   if (row === undefined || unreadable === undefined) return row && toRecord(row, row.data);
   return { groups: row.groups, unreadable };
@@ -191,14 +191,14 @@ export async function readRecord(
 /** A record that is larger than can be read. */
 export type UnreadableState = Required<Pick<RecordState, "groups" | "unreadable">>;
 
-/** The groups of some records of a source, by id. */
+/** The groups of some records in a relation, by id. */
 export async function readGroups(
   db: Transaction,
-  source: RecordSource,
+  relation: RecordRelation,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { from, idOrder, takesId } = source;
-  const { rows } = await reading(source, () =>
+  const { from, idOrder, takesId } = relation;
+  const { rows } = await reading(relation, () =>
     db.query<{ id: string; groups: string[] }>(
       `select id, groups from ${from} r where ${idOrder.expression} = any($1::text[]::${idOrder.type}[]) and id = any($1::text[])`,
       [ids.filter(takesId)],
@@ -212,10 +212,10 @@ export async function hasRecords(
   db: Transaction,
   tenant: number,
   model: string,
-  source?: RecordSource,
+  relation?: RecordRelation,
 ): Promise<boolean> {
-  const { rows } = source
-    ? await reading(source, () => db.query(`select from ${source.from} r limit 1`))
+  const { rows } = relation
+    ? await reading(relation, () => db.query(`select from ${relation.from} r limit 1`))
     : await db.query("select 1 from holdfast.record where tenant = $1 and model = $2 limit 1", [tenant, model]);
   return rows.length > 0;
 }

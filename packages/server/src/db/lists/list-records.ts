@@ -2,7 +2,7 @@ import type { ListOrder } from "../../rules/lists/list-order.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { withinBytes } from "../log/within-bytes.ts";
-import type { ColumnSql } from "./record-source.ts";
+import type { ColumnSql } from "./record-relation.ts";
 import { columnOf, conditionsOf, type Param, type WantedRecords } from "./wanted-records.ts";
 
 export interface ListQuestion extends WantedRecords {
@@ -54,7 +54,7 @@ export interface Listed {
 
 /** One page in a total order: by the sort values, records without one last, then by id. */
 export async function listRecords(db: Transaction, question: ListQuestion): Promise<Listed> {
-  const { rows } = await reading(question.source, () => db.query<ListedRow>(listQuery(question)));
+  const { rows } = await reading(question.relation, () => db.query<ListedRow>(listQuery(question)));
   const records = rows
     .filter(({ fits }) => fits)
     .slice(0, question.limit)
@@ -84,13 +84,13 @@ interface ListedRow extends Omit<ListedRecord, "values"> {
  * A page before a place is read backwards: in the opposite order, in which records without a value come first.
  */
 export function listQuery(question: ListQuestion): { readonly text: string; readonly values: unknown[] } {
-  const { order, after, before, limit, bytes, source } = question;
-  const { idOrder } = source;
+  const { order, after, before, limit, bytes, relation } = question;
+  const { idOrder } = relation;
   const isBackward = before !== undefined;
   const values: unknown[] = [];
   const param: Param = (value) => `$${values.push(value)}`;
   const keys = order.keys.map(({ column, descending }): KeySql => {
-    return { ...columnOf(source, column, param), descending: descending !== isBackward };
+    return { ...columnOf(relation, column, param), descending: descending !== isBackward };
   });
   const id: KeySql = { ...idOrder, descending: order.idDescending !== isBackward };
   const nulls = isBackward ? "first" : "last";
@@ -107,7 +107,7 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
   const scanOf = (own: readonly KeySql[], more: readonly string[]) => {
     const columns = own.map(({ expression }, i) => `, ${expression} as value_${i}`).join("");
     const inScan = [...sorting((_, i) => (own[i] as KeySql).expression), `${id.expression} ${ids}`].join(", ");
-    return `select id, data, archived_at${columns}, ${id.expression} as place from ${source.from} r
+    return `select id, data, archived_at${columns}, ${id.expression} as place from ${relation.from} r
       where ${[where, ...more].join(" and ")} order by ${inScan} limit ${most}`;
   };
   const scan = (...more: readonly string[]) => scanOf(keys, more);
@@ -135,7 +135,7 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
   const isAtValue = end !== undefined && (end.values[0] ?? null) !== null;
   // Detached from its row, so that it is read once and not for each comparison.
   const valueAt = (id: string, { expression }: KeySql) =>
-    `(select ${expression} || '' from ${source.from} r where ${conditionsOf({ ...question, ...ONE, ids: [id] }, param).join(" and ")})`;
+    `(select ${expression} || '' from ${relation.from} r where ${conditionsOf({ ...question, ...ONE, ids: [id] }, param).join(" and ")})`;
   const isBeyond = end && beyond(isAtValue ? present : keys, id, end, isBackward, param, valueAt);
   const one = (page: string) => answer(`select 1 as part, page.* from (${page}) page`);
   if (!first || isNeverMissing(order)) return one(isBeyond === undefined ? scan() : scan(isBeyond));

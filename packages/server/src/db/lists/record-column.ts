@@ -1,6 +1,6 @@
 import { SORTED_CHARACTERS } from "@holdfast/sdk/protocol";
 import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
-import type { ColumnSql, Written } from "./record-source.ts";
+import type { ColumnSql, Written } from "./record-relation.ts";
 
 /** Longer text is first compared by the prefix that `holdfast.text_of` keeps. */
 export const TEXT_KEPT = SORTED_CHARACTERS;

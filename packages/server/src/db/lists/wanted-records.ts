@@ -2,13 +2,13 @@ import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
 import type { Comparison, FilterValue, JsonFilter, ListCondition, ListFilter } from "../../rules/lists/list-filter.ts";
 import type { SearchFilter } from "../../rules/lists/search.ts";
 import { TEXT_KEPT } from "./record-column.ts";
-import type { ColumnSql, EqualitySql, RecordSource } from "./record-source.ts";
+import type { ColumnSql, EqualitySql, RecordRelation } from "./record-relation.ts";
 
 /** Which records are wanted. */
 export interface WantedRecords {
   readonly tenant: number;
   readonly model: string;
-  readonly source: RecordSource;
+  readonly relation: RecordRelation;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
   readonly filters: readonly ListCondition[];
@@ -20,26 +20,26 @@ export interface WantedRecords {
 export type Param = (value: unknown) => string;
 
 /** The SQL of a column; the names and values in it are parameters. */
-export const columnOf = (source: RecordSource, column: SortColumn, param: Param): ColumnSql =>
-  source.column(column, (text) => `${param(text)}::text`);
+export const columnOf = (relation: RecordRelation, column: SortColumn, param: Param): ColumnSql =>
+  relation.column(column, (text) => `${param(text)}::text`);
 
 /** Conditions that all hold of the wanted records. */
 export function conditionsOf(
-  { tenant, model, source, state, ids, groups, filters }: WantedRecords,
+  { tenant, model, relation, state, ids, groups, filters }: WantedRecords,
   param: Param,
 ): string[] {
   return [
     `tenant = ${param(tenant)}::int and model = ${param(model)}::text`,
     ...(state === "all" ? [] : [`archived_at is ${state === "live" ? "" : "not "}null`]),
-    ...(ids ? [idsCondition(source, ids, param)] : []),
+    ...(ids ? [idsCondition(relation, ids, param)] : []),
     ...(groups ? [`groups && ${param(groups)}::text[]`] : []),
-    ...filters.map((filter) => filterSql(source, filter, param)),
+    ...filters.map((filter) => filterSql(relation, filter, param)),
   ];
 }
 
 /** Different ids can be the same key, as a type compares it. */
 function idsCondition(
-  { table, idOrder: { expression, type }, takesId }: RecordSource,
+  { table, idOrder: { expression, type }, takesId }: RecordRelation,
   ids: readonly string[],
   param: Param,
 ) {
@@ -51,13 +51,13 @@ function idsCondition(
 const OPERATORS = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const satisfies Record<Comparison, string>;
 
 /** A filter as a condition on a row of records. */
-export function filterSql(source: RecordSource, filter: ListCondition, param: Param): string {
+export function filterSql(relation: RecordRelation, filter: ListCondition, param: Param): string {
   switch (filter.operator) {
     case "search":
-      return searching(source, filter, param);
+      return searching(relation, filter, param);
     case "and":
     case "or": {
-      const each = filter.conditions.map((one) => `(${filterSql(source, one, param)})`);
+      const each = filter.conditions.map((one) => `(${filterSql(relation, one, param)})`);
       if (each.length === 0) return String(filter.operator === "and");
       return `(${each.join(` ${filter.operator} `)})`;
     }
@@ -65,31 +65,31 @@ export function filterSql(source: RecordSource, filter: ListCondition, param: Pa
     case "jsonNotIn":
       return `${filter.operator === "jsonIn" ? "" : "not "}${amongJson(filter, param)}`;
     case "null":
-      return `${columnOf(source, filter.column, param).expression} is ${filter.value ? "" : "not "}null`;
+      return `${columnOf(relation, filter.column, param).expression} is ${filter.value ? "" : "not "}null`;
     case "not":
-      return without(compared(source, filter.column, "eq", filter.value, param));
+      return without(compared(relation, filter.column, "eq", filter.value, param));
     case "in":
-      return oneOf(source, filter.column, filter.values, param);
+      return oneOf(relation, filter.column, filter.values, param);
     case "notIn":
-      return without(oneOf(source, filter.column, filter.values, param));
+      return without(oneOf(relation, filter.column, filter.values, param));
     case "contains":
-      return containing(source, filter, param);
+      return containing(relation, filter, param);
     case "startsWith":
-      return startingWith(source, filter.column, filter.value, param);
+      return startingWith(relation, filter.column, filter.value, param);
     case "eq":
     case "gt":
     case "gte":
     case "lt":
     case "lte":
-      return compared(source, filter.column, filter.operator, filter.value, param);
+      return compared(relation, filter.column, filter.operator, filter.value, param);
   }
 }
 
 /** A condition for each word, which an index of the parts of words has. */
-function searching(source: RecordSource, { columns, words }: SearchFilter, param: Param): string {
+function searching(relation: RecordRelation, { columns, words }: SearchFilter, param: Param): string {
   const each = words.map((word) => {
     const pattern = `${param(`%${word.replace(/[\\%_]/g, "\\$&")}%`)}::text`;
-    return `(${columns.map((column) => `${source.searched(column, (text) => `${param(text)}::text`)} like ${pattern}`).join(" or ")})`;
+    return `(${columns.map((column) => `${relation.searched(column, (text) => `${param(text)}::text`)} like ${pattern}`).join(" or ")})`;
   });
   return each.length === 0 ? "true" : each.join(" and ");
 }
@@ -99,18 +99,18 @@ const without = (condition: string): string => `not coalesce(${condition}, false
 
 /** An index serves one comparison with all values, which the planner also estimates better than one for each. */
 function oneOf(
-  source: RecordSource,
+  relation: RecordRelation,
   column: ListColumn,
   values: readonly (FilterValue | null)[],
   param: Param,
 ): string {
   const given = values.filter((value) => value !== null);
-  const isLong = longIn(source, column);
+  const isLong = longIn(relation, column);
   const each = [
-    ...(given.length < values.length ? [filterSql(source, { column, operator: "null", value: true }, param)] : []),
-    ...given.filter(isLong).map((value) => compared(source, column, "eq", value, param)),
+    ...(given.length < values.length ? [filterSql(relation, { column, operator: "null", value: true }, param)] : []),
+    ...given.filter(isLong).map((value) => compared(relation, column, "eq", value, param)),
     ...equalToAny(
-      source,
+      relation,
       column,
       given.filter((value) => !isLong(value)),
       param,
@@ -120,22 +120,22 @@ function oneOf(
 }
 
 function equalToAny(
-  source: RecordSource,
+  relation: RecordRelation,
   column: ListColumn,
   values: readonly FilterValue[],
   param: Param,
 ): readonly string[] {
   const [value] = values;
   if (value === undefined) return [];
-  if (values.length === 1) return [compared(source, column, "eq", value, param)];
-  const equality = typeof value === "string" ? source.equality(column) : undefined;
+  if (values.length === 1) return [compared(relation, column, "eq", value, param)];
+  const equality = typeof value === "string" ? relation.equality(column) : undefined;
   if (equality) {
     const { expression, type, exact, takes } = equality;
     const wanted = `${param(values.map(String).filter(takes))}::text[]`;
     const equal = `${expression} = any(${wanted}::${type}[])`;
     return [exact === undefined ? equal : `${equal} and ${exact} = any(${wanted})`];
   }
-  const { expression: own, type, stored } = columnOf(source, column, param);
+  const { expression: own, type, stored } = columnOf(relation, column, param);
   const expression = stored?.expression ?? own;
   if (type === "int8") return [`${expression} = any(${param(values.filter(isWhole))}::int8[])`];
   if (type !== "timestamptz") return [`${expression} = any(${param(values)}::${type}[])`];
@@ -155,25 +155,27 @@ function amongJson({ column, values }: JsonFilter, param: Param): string {
 type Containing = Extract<ListFilter, { readonly operator: "contains" }>;
 
 /** A part of a text, as it is written, or an item of an array. */
-function containing(source: RecordSource, { column, value, json }: Containing, param: Param): string {
+function containing(relation: RecordRelation, { column, value, json }: Containing, param: Param): string {
   const part = () =>
-    typeof value === "string" ? `position(${param(value)}::text in ${wholeText(source, column, param)}) > 0` : "false";
-  if (column.kind !== "field" || source.text(column) !== undefined) return part();
+    typeof value === "string"
+      ? `position(${param(value)}::text in ${wholeText(relation, column, param)}) > 0`
+      : "false";
+  if (column.kind !== "field" || relation.text(column) !== undefined) return part();
   const own = `data->${param(column.name)}::text`;
   const ofText = () => `(json_typeof(${own}) = 'string' and ${part()})`;
   const ofItems = () =>
     `exists (select from json_array_elements(case when json_typeof(${own}) = 'array' then ${own} else '[]' end) item
       where item.value::jsonb = any(${param(json)}::jsonb[]))`;
   if (column.type === "array") {
-    const narrow = source.someItem(column, json, param);
+    const narrow = relation.someItem(column, json, param);
     return narrow === undefined ? ofItems() : `(${narrow} and ${ofItems()})`;
   }
   return column.type === "json" ? `(${ofItems()} or ${ofText()})` : ofText();
 }
 
 /** What begins with a text lies between it and the next one in the order of code points: a range that an index has. */
-function startingWith(source: RecordSource, column: ListColumn, value: string, param: Param): string {
-  const { expression, whole = false } = columnOf(source, column, param);
+function startingWith(relation: RecordRelation, column: ListColumn, value: string, param: Param): string {
+  const { expression, whole = false } = columnOf(relation, column, param);
   const kept = column.kind === "field" && !whole ? [...value].slice(0, TEXT_KEPT).join("") : value;
   const end = behind(kept);
   return [
@@ -181,7 +183,7 @@ function startingWith(source: RecordSource, column: ListColumn, value: string, p
     ...(end === undefined ? [] : [`${expression} < ${param(end)}::text`]),
     ...(kept === value && end !== undefined
       ? []
-      : [`starts_with(${wholeText(source, column, param)}, ${param(value)}::text)`]),
+      : [`starts_with(${wholeText(relation, column, param)}, ${param(value)}::text)`]),
   ].join(" and ");
 }
 
@@ -200,28 +202,28 @@ function behind(beginning: string): string | undefined {
 const LAST_POINT = 0x10ffff;
 
 /** Not every collation has parts of texts. */
-function wholeText(source: RecordSource, column: ListColumn, param: Param): string {
-  const own = source.text(column);
+function wholeText(relation: RecordRelation, column: ListColumn, param: Param): string {
+  const own = relation.text(column);
   const text = own ?? (column.kind === "field" ? `data->>${param(column.name)}::text` : undefined);
-  return text === undefined ? columnOf(source, column, param).expression : `((${text}) collate "C")`;
+  return text === undefined ? columnOf(relation, column, param).expression : `((${text}) collate "C")`;
 }
 
 function compared(
-  source: RecordSource,
+  relation: RecordRelation,
   column: ListColumn,
   operator: Comparison,
   value: FilterValue,
   param: Param,
 ): string {
-  const equality = operator === "eq" && typeof value === "string" ? source.equality(column) : undefined;
+  const equality = operator === "eq" && typeof value === "string" ? relation.equality(column) : undefined;
   if (equality) return equalTo(equality, String(value), param);
-  const { expression: own, type, stored } = columnOf(source, column, param);
+  const { expression: own, type, stored } = columnOf(relation, column, param);
   const expression = stored?.expression ?? own;
   const isValue = stored ? ` and ${stored.isValue}` : "";
   if (type === "int8" && typeof value === "number") return comparedWhole(expression, operator, value, param);
   if (type === "timestamptz")
     return `(${expression} ${OPERATORS[operator]} holdfast.instant(${param(value)}::text)${isValue})`;
-  if (column.kind === "field" && typeof value === "string" && longIn(source, column)(value))
+  if (column.kind === "field" && typeof value === "string" && longIn(relation, column)(value))
     return longTextCondition(column.name, operator, value, expression, param);
   return `(${expression} ${OPERATORS[operator]} ${param(value)}::${type}${isValue})`;
 }
@@ -242,8 +244,8 @@ function comparedWhole(expression: string, operator: Comparison, value: number, 
 const isWhole = (value: FilterValue): boolean => Number.isInteger(value) && Math.abs(value as number) <= MOST_WHOLE;
 
 /** Whether a value is longer than what the column's expression has of a text. */
-function longIn(source: RecordSource, column: ListColumn): (value: FilterValue) => boolean {
-  const { whole = false } = source.column(column, () => "''");
+function longIn(relation: RecordRelation, column: ListColumn): (value: FilterValue) => boolean {
+  const { whole = false } = relation.column(column, () => "''");
   return (value) => column.kind === "field" && !whole && typeof value === "string" && [...value].length >= TEXT_KEPT;
 }
 

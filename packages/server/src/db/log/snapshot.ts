@@ -1,12 +1,12 @@
 import type { SnapshotLine } from "@holdfast/sdk/protocol";
 import type { QueryResultRow } from "pg";
 import type { ListCondition } from "../../rules/lists/list-filter.ts";
+import { IS_UNREADABLE } from "../commits/unreadable-data.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { hostedSource } from "../lists/hosted-source.ts";
-import type { RecordSource } from "../lists/record-source.ts";
+import { hostedRelation } from "../lists/hosted-relation.ts";
+import type { RecordRelation } from "../lists/record-relation.ts";
 import { filterSql, type Param } from "../lists/wanted-records.ts";
-import { IS_UNREADABLE } from "../tables/unreadable-data.ts";
 import { withinBytes } from "./within-bytes.ts";
 
 export interface SnapshotQuestion {
@@ -18,7 +18,7 @@ export interface SnapshotQuestion {
   /** A push is rewriting the tenant's records: some have their new form beside their row. */
   readonly rewriting: boolean;
   /** By model, in order: where the records are that Holdfast does not keep itself. */
-  readonly sources: ReadonlyMap<string, RecordSource>;
+  readonly relations: ReadonlyMap<string, RecordRelation>;
   /** Only records in one of these groups. Undefined: all. */
   readonly groups: readonly string[] | undefined;
   readonly after: { readonly model: string; readonly id: string } | undefined;
@@ -45,7 +45,7 @@ export interface SnapshotPage {
 }
 
 /**
- * One page: first the records that Holdfast keeps, in (model, id) order, then those of each source in the order of its
+ * One page: first the records that Holdfast keeps, in (model, id) order, then those of each relation in the order of its
  * keys. `names`: the declared names by lower-case name.
  */
 export async function readSnapshotPage(
@@ -53,8 +53,8 @@ export async function readSnapshotPage(
   question: SnapshotQuestion,
   names: ReadonlyMap<string, string>,
 ): Promise<SnapshotPage> {
-  const { after, sources, models, parts } = question;
-  const all = [undefined, ...sources.keys()];
+  const { after, relations, models, parts } = question;
+  const all = [undefined, ...relations.keys()];
   const first = Math.max(0, all.indexOf(after?.model));
   let page: SnapshotPage = EMPTY;
   for (const model of all.slice(first)) {
@@ -64,8 +64,8 @@ export async function readSnapshotPage(
     const own = { ...question, after: model === after?.model || model === undefined ? after : undefined };
     const left = { ...own, limit: question.limit - seenIn(page), bytes: question.bytes - used };
     if (left.limit === 0 || (page.count > 0 && left.bytes <= 0)) return { ...page, hasMore: true };
-    const source = model === undefined ? undefined : sources.get(model);
-    const next = await reading({ table: source?.table }, () => readPart(db, left, model, names));
+    const relation = model === undefined ? undefined : relations.get(model);
+    const next = await reading({ table: relation?.table }, () => readPart(db, left, model, names));
     // The first record always fits, but only if the page is still empty.
     if (page.count > 0 && Buffer.byteLength(next.lines) > left.bytes) return { ...page, hasMore: true };
     page = both(page, next);
@@ -87,7 +87,7 @@ const both = (before: SnapshotPage, next: SnapshotPage): SnapshotPage => ({
 const seenIn = ({ count, unreadable }: SnapshotPage): number => count + unreadable.length;
 
 /**
- * The records of one source, or those that Holdfast keeps. Postgres builds the lines and returns them as one value, so that the server's single
+ * The records of one relation, or those that Holdfast keeps. Postgres builds the lines and returns them as one value, so that the server's single
  * thread copies bytes instead of parsing rows.
  *
  * Up to the first compressed record, sizes are read from the row headers, in one statement. From there on records have
@@ -217,8 +217,8 @@ const COLUMNS = `model, id, sync_id, archived_at, created_at, created_by, update
 const IN_GROUPS = "($5::text[] is null or groups && $5)";
 
 const recordsOf = (question: SnapshotQuestion, model: string | undefined): Records => {
-  const source = model === undefined ? undefined : question.sources.get(model);
-  return model !== undefined && source ? attachedRecords(question, model, source) : hostedRecords(question);
+  const relation = model === undefined ? undefined : question.relations.get(model);
+  return model !== undefined && relation ? attachedRecords(question, model, relation) : hostedRecords(question);
 };
 
 /** Adds parameters after the fixed ones. */
@@ -228,49 +228,51 @@ function furtherParameters() {
   return { values, param };
 }
 
-function hostedRecords({ tenant, rewriting, parts: all, after, sources }: SnapshotQuestion): Records {
+function hostedRecords({ tenant, rewriting, parts: all, after, relations }: SnapshotQuestion): Records {
   const { values, param } = furtherParameters();
-  const source = hostedSource(rewriting, tenant);
-  const elsewhere = sources.size === 0 ? [] : [`model <> all(${param([...sources.keys()])}::text[])`];
+  const relation = hostedRelation(rewriting, tenant);
+  const elsewhere = relations.size === 0 ? [] : [`model <> all(${param([...relations.keys()])}::text[])`];
   const scan = (...conditions: string[]) =>
-    `select ${COLUMNS} from ${source.from}
+    `select ${COLUMNS} from ${relation.from}
   where tenant = $1 and ${conditions.join(" and ")} and ${IN_GROUPS}
   order by model, id limit $6`;
   const whole = scan("(model, id) > ($2, $3)", "($4::text[] is null or model = any($4))", ...elsewhere);
-  const parts = all.filter(({ model }) => !sources.has(model));
+  const parts = all.filter(({ model }) => !relations.has(model));
   const some = parts.flatMap(({ model, alternatives }) => {
     if (after && model < after.model) return [];
     return scan(
       `model = ${param(model)}::text`,
       ...(after?.model === model ? ["id > $3"] : []),
-      meetsOne(source, alternatives, param),
+      meetsOne(relation, alternatives, param),
     );
   });
   const kind = rewriting ? "_rewriting" : "";
   const hosted = { values, order: "model, id", isAttached: false };
-  if (parts.length === 0) return { ...hosted, text: whole, kind: sources.size === 0 ? kind : undefined };
+  if (parts.length === 0) return { ...hosted, text: whole, kind: relations.size === 0 ? kind : undefined };
   const united = [whole, ...some].map((one) => `(${one})`).join(" union all ");
   return { ...hosted, text: `select * from (${united}) selected order by model, id limit $6`, kind: undefined };
 }
 
-function attachedRecords({ parts, after }: SnapshotQuestion, model: string, source: RecordSource): Records {
+function attachedRecords({ parts, after }: SnapshotQuestion, model: string, relation: RecordRelation): Records {
   const { values, param } = furtherParameters();
-  const { expression, type } = source.idOrder;
+  const { expression, type } = relation.idOrder;
   const part = parts.find((one) => one.model === model);
   const conditions = [
     // Each parameter has to occur.
     "$1::int is not null and $2::text is not null and ($4::text[] is null or true)",
     after ? `${expression} > $3::text::${type}` : "$3::text is not null",
     IN_GROUPS,
-    ...(part ? [meetsOne(source, part.alternatives, param)] : []),
+    ...(part ? [meetsOne(relation, part.alternatives, param)] : []),
   ];
-  const text = `select ${COLUMNS}, ${expression} as place from ${source.from} r where ${conditions.join(" and ")}
+  const text = `select ${COLUMNS}, ${expression} as place from ${relation.from} r where ${conditions.join(" and ")}
   order by ${expression} limit $6`;
   return { text, values, order: "place", kind: undefined, isAttached: true };
 }
 
-function meetsOne(source: RecordSource, alternatives: SnapshotPart["alternatives"], param: Param): string {
-  const meets = alternatives.map((filters) => filters.map((filter) => filterSql(source, filter, param)).join(" and "));
+function meetsOne(relation: RecordRelation, alternatives: SnapshotPart["alternatives"], param: Param): string {
+  const meets = alternatives.map((filters) =>
+    filters.map((filter) => filterSql(relation, filter, param)).join(" and "),
+  );
   return meets.length === 0 ? "false" : `(${meets.map((one) => one || "true").join(" or ")})`;
 }
 

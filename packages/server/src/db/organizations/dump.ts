@@ -1,9 +1,8 @@
 import { receiptKey } from "../commits/receipts.ts";
 import { RECORD_COLUMNS } from "../commits/records.ts";
+import { IS_UNREADABLE } from "../commits/unreadable-data.ts";
 import { type Transaction, takeTime } from "../connection/transaction.ts";
-import type { RecordSource } from "../lists/record-source.ts";
-import { LONGEST_KEY } from "../tables/attached-source.ts";
-import { IS_UNREADABLE } from "../tables/unreadable-data.ts";
+import { LONGEST_KEY, type RecordRelation } from "../lists/record-relation.ts";
 
 /** The tables of a tenant in the order of the dump. `tenant` is the first column of each. */
 export const DUMPED = {
@@ -34,7 +33,7 @@ export async function* dumpRows(
   what: Dumped,
   tenant: number,
   /** By model: where the records are that Holdfast does not keep. They are dumped as if it did. */
-  sources: ReadonlyMap<string, RecordSource>,
+  relations: ReadonlyMap<string, RecordRelation>,
 ): AsyncGenerator<string[]> {
   const { table, key } = DUMPED[what];
   const of = Math.trunc(tenant);
@@ -44,7 +43,7 @@ export async function* dumpRows(
   const attached = `select model from holdfast.attached_table where tenant = ${of}`;
   // Records as the current schema presents them, even while a push rewrites them.
   yield* pages(tx, `${rows("holdfast.present_record")} and model not in (${attached}) ${order}`);
-  for (const { from, idOrder } of sources.values())
+  for (const { from, idOrder } of relations.values())
     yield* pages(
       tx,
       rows(

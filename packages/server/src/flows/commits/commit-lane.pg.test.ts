@@ -296,7 +296,7 @@ async function bareLane(options: Partial<LaneOptions<Loaded>>) {
     rounds: hostedRounds(rules),
     known: createKnownHeads(Date.now),
     publishDrained: () => {},
-    haveTables: () => {},
+    isRunBy: () => {},
     announce: () => {},
     announceChange: () => {},
     took: () => {},

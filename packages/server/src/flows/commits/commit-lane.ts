@@ -12,12 +12,12 @@ import {
   REST_MS,
   type Waiting,
 } from "./commit-queue.ts";
-import { judgeExpected, type RoundRules, type Rounds, save } from "./commit-round.ts";
-import type { Changed } from "./in-rounds.ts";
+import { judgeExpected, save } from "./commit-round.ts";
+import type { RoundRules, Rounds } from "./in-rounds.ts";
 import { type Job, tenantOf } from "./job.ts";
 import type { KnownHeads } from "./known-heads.ts";
 import { isComplete, type RoundAnswer, withoutValues } from "./round-outcome.ts";
-import type { CommittedBatch, Drained, RoundResult } from "./round-result.ts";
+import type { Changed, CommittedBatch, Drained, RoundResult } from "./round-result.ts";
 
 /**
  * A lane runs all writes, and all changes of claims, in rounds. One round is one database transaction:
@@ -62,8 +62,8 @@ export interface LaneOptions<Found> {
   headsWereFree(tenants: readonly number[]): void;
   /** Postgres was slow for a round of this tenant alone. */
   isSlow(tenant: number): void;
-  /** The tenants of these jobs have attached tables, which the lane's rounds cannot write. Another lane takes them. */
-  haveTables(jobs: readonly Waiting[]): void;
+  /** A module runs the rounds of this job's tenant itself. Another lane takes the job. */
+  isRunBy(module: string, one: Waiting): void;
   /** The records that these jobs name did not fit into the round. Returns true if another lane has taken the jobs. */
   areLarge(jobs: readonly Waiting[]): boolean;
   readonly bounds: CommitQueueBounds;
@@ -230,7 +230,8 @@ export function createLane<Found>(options: LaneOptions<Found>): Lane {
   function notify(taken: readonly Waiting[], { outcomes, drained, heads, batches, changed }: RoundResult): void {
     for (const [i, { job, resolve }] of taken.entries()) {
       const outcome = outcomes[i];
-      if (outcome !== "has tables" && (!outcome || isComplete(job, outcome))) resolve(outcome ?? "internal_error");
+      if (!outcome) resolve("internal_error");
+      else if (!("runBy" in outcome) && isComplete(job, outcome)) resolve(outcome);
     }
     // Announce after the responses, which are written at the end of this tick: a client that both writes and listens
     // gets its response first.
@@ -243,11 +244,14 @@ export function createLane<Found>(options: LaneOptions<Found>): Lane {
 
   /** The commits that did not fit into the round wait again, in fair order with the other tenants. */
   function requeueUnfinished(taken: readonly Waiting[], outcomes: readonly RoundAnswer[]): void {
-    const elsewhere = taken.filter((_, i) => outcomes[i] === "has tables");
-    if (elsewhere.length > 0) options.haveTables(elsewhere);
     const left = taken.flatMap((one, i) => {
       const outcome = outcomes[i];
-      if (!outcome || outcome === "has tables" || !outcome.commits || isComplete(one.job, outcome)) return [];
+      if (!outcome) return [];
+      if ("runBy" in outcome) {
+        options.isRunBy(outcome.runBy, one);
+        return [];
+      }
+      if (!outcome.commits || isComplete(one.job, outcome)) return [];
       const job = { ...one.job, judged: outcome.commits.map(withoutValues) } as Job;
       return { isLocked: outcome.isLocked === true, one: { ...one, job } };
     });

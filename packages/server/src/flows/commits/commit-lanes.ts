@@ -4,14 +4,14 @@ import type { CommitRequest } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import type { CacheUse } from "../sized-cache.ts";
-import { createTableLanes } from "../tables/table-lanes.ts";
-import { MOST_WRITTEN, tableRounds } from "../tables/table-round.ts";
 import { createLane, type Lane, type LaneOptions } from "./commit-lane.ts";
 import type { Waiting } from "./commit-queue.ts";
-import { hostedRounds, type RoundRules } from "./commit-round.ts";
+import { hostedRounds } from "./commit-round.ts";
+import type { OwnRounds, RoundRules } from "./in-rounds.ts";
 import { type Ask, type CommitStep, type Job, tenantOf } from "./job.ts";
 import { createKnownHeads } from "./known-heads.ts";
-import { createLaneChoice, type LaneName } from "./lane-choice.ts";
+import { createLaneChoice } from "./lane-choice.ts";
+import { type SharedLanes, shareLanes } from "./own-lanes.ts";
 import type { RoundOutcome } from "./round-outcome.ts";
 
 /**
@@ -21,7 +21,8 @@ import type { RoundOutcome } from "./round-outcome.ts";
  *   quick   the default
  *   heavy   tenants that send a lot at once, or whose rounds are slow in Postgres
  *   held    tenants whose head is locked by another process
- *   tables  tenants with attached tables, whose own triggers run in their rounds: see table-lanes.ts
+ *
+ * Modules that run the rounds of some tenants themselves have others beside these: see own-lanes.ts.
  *
  * Without the lane `held`, beside 4 heads that another process held, another tenant's commits took 86 to 157 ms (p99)
  * instead of 6 to 8: `npm run bench -- --only fairness`, 27 November 2026.
@@ -126,13 +127,9 @@ export function createCommitLanes({
   const shared = { url, rules, verify, known, announce, publishDrained, announceChange, took, report };
   const bounds = { maxCommits, maxBytes: MAX_BYTES, maxNames: MAX_NAMES };
   const quick = open("quick");
-  const lanes: Readonly<Record<LaneName, Pick<Lane, "join" | "waiting" | "close">>> = {
-    quick,
-    heavy: open("heavy"),
-    held: open("held"),
-    tables: createTableLanes(openForTables),
-  };
-  const each = Object.values(lanes);
+  const lanes = { quick, heavy: open("heavy"), held: open("held") };
+  const own = new Map(modules.flatMap(({ name, ownRounds }) => (ownRounds ? [[name, ownLanes(name, ownRounds)]] : [])));
+  const each = [...Object.values(lanes), ...own.values()];
   let closed = false;
 
   function open(name: "quick" | "heavy" | "held"): Lane {
@@ -142,11 +139,9 @@ export function createCommitLanes({
       headIsHeld: (jobs) => name !== "held" && !closed && stepAside(jobs),
       headsWereFree: name === "held" ? choice.areFree : () => {},
       isSlow: (tenant) => choice.isSlow(tenant),
-      haveTables(jobs) {
-        for (const one of jobs) {
-          choice.hasTables(tenantOf(one.job), true);
-          lanes.tables.join(one);
-        }
+      isRunBy(module, one) {
+        choice.isRunBy(tenantOf(one.job), module);
+        own.get(module)?.join(one);
       },
       areLarge: (jobs) => {
         for (const { job } of jobs) choice.isLarge(tenantOf(job));
@@ -161,19 +156,22 @@ export function createCommitLanes({
     });
   }
 
-  function openForTables(): Lane {
-    return createLane({
-      ...shared,
-      rounds: tableRounds({ rules, publishDrained, hasTables: choice.hasTables }),
-      headIsHeld: () => false,
-      headsWereFree: () => {},
-      isSlow: () => {},
-      haveTables: () => {},
-      areLarge: () => false,
-      bounds: { ...bounds, maxCommits: Math.min(maxCommits, MOST_WRITTEN), byTenant: true },
-      lockMs: ASIDE_LOCK_MS,
-      eager: false,
-    });
+  function ownLanes(name: string, { lanes: count, maxCommits: most, open: openRounds }: OwnRounds): SharedLanes {
+    const runs = (tenant: number, goesOn: boolean) => choice.isRunBy(tenant, goesOn ? name : undefined);
+    const openLane = () =>
+      createLane({
+        ...shared,
+        rounds: openRounds({ rules, publishDrained, runs }),
+        headIsHeld: () => false,
+        headsWereFree: () => {},
+        isSlow: () => {},
+        isRunBy: () => {},
+        areLarge: () => false,
+        bounds: { ...bounds, maxCommits: Math.min(maxCommits, most), byTenant: true },
+        lockMs: ASIDE_LOCK_MS,
+        eager: false,
+      });
+    return shareLanes(Array.from({ length: count }, openLane));
   }
 
   function stepAside(jobs: readonly Waiting[]): boolean {
@@ -190,7 +188,9 @@ export function createCommitLanes({
   const entry = (job: Job): Promise<RoundOutcome | ErrorCode> =>
     new Promise((resolve) => {
       if (closed || waiting() >= maxWaiting) return resolve("overloaded");
-      lanes[choice.laneOf(job)].join({ job, resolve, since: performance.now(), attempts: 1 });
+      const lane = choice.laneOf(job);
+      const chosen = typeof lane === "string" ? lanes[lane] : own.get(lane.of);
+      (chosen ?? quick).join({ job, resolve, since: performance.now(), attempts: 1 });
     });
 
   return {

@@ -14,32 +14,18 @@ import { type Judged, lookupFor } from "../../rules/commits/judge-commits.ts";
 import { judgedAgain, judgementTime } from "../../rules/commits/judgement-time.ts";
 import { isMissing } from "../../rules/commits/record-values.ts";
 import { storedEntry } from "../../rules/commits/stored-entry.ts";
-import type { NewEntry, TenantState } from "../../rules/commits/tenant-state.ts";
+import { moduleThat, type NewEntry, type TenantState } from "../../rules/commits/tenant-state.ts";
 import { valueTexts } from "../../rules/schema/declared-values.ts";
-import { TABLES } from "../../rules/tables/tenant-tables.ts";
-import type { LiveSchema, SchemaCache } from "../schema/schema-cache.ts";
-import type { InRounds } from "./in-rounds.ts";
+import type { LiveSchema } from "../schema/schema-cache.ts";
+import type { InRounds, RoundRules, Rounds } from "./in-rounds.ts";
 import { commitsOf, type Job, tenantOf } from "./job.ts";
 import { judgeJob } from "./judge-job.ts";
-import { type Loaded, load, type SizeRules } from "./load-round.ts";
+import { type Loaded, load } from "./load-round.ts";
 import { loadValues } from "./load-values.ts";
 import { emptyModulesAt, headAfter, openLoads, saveModules } from "./round-modules.ts";
 import { isComplete, judgedNow, type RoundAnswer } from "./round-outcome.ts";
 import type { CommittedBatch, RoundResult } from "./round-result.ts";
 import { emptyTenantAt, roundSizes, tenantAt } from "./tenant-at.ts";
-
-/** Settings that every round uses. */
-export interface RoundRules extends SizeRules {
-  readonly schemas: SchemaCache;
-  /** In the order in which they are asked. */
-  readonly modules: readonly InRounds[];
-}
-
-/** How a lane runs a round that has to load something: in one transaction, which `judge` leaves open. */
-export interface Rounds<Found> {
-  load(pipe: Pipe, jobs: readonly Job[]): Promise<Found>;
-  judge(pipe: Pipe, jobs: readonly Job[], found: Found): Promise<RoundResult>;
-}
 
 /** Rounds of records that Holdfast keeps itself. */
 export function hostedRounds(rules: RoundRules): Rounds<Loaded> {
@@ -96,14 +82,14 @@ export function judgeExpected(
     const own = jobs.filter((job) => tenantOf(job) === head.tenant);
     const schema = schemas.get(head.tenant, head.schemaVersion);
     const ofModules = schema && emptyModulesAt(modules, { head, schema });
-    if (!ofModules || schema.hasTables) return undefined;
+    if (!ofModules) return undefined;
     tenants.push({ tenant: head.tenant, jobs: own, schema, state: emptyTenantAt(head, schema, sizes, own, ofModules) });
   }
   const unseen = tenants.flatMap(questions);
   const result = judgeTenants(pipe, modules, jobs, tenants);
   const isWritten = result.outcomes.every(
     (outcome, i) =>
-      outcome !== "has tables" &&
+      !("runBy" in outcome) &&
       isComplete(jobs[i] as Job, outcome) &&
       outcome.commits?.every(({ decision }) => decision.kind === "confirmed"),
   );
@@ -135,8 +121,8 @@ function judgeTenants(
   const outcomes = new Map<Job, RoundAnswer>();
   const tenants = found.map(({ tenant, jobs: own, schema, state }) => {
     const from = state.head.syncId;
-    const isElsewhere = schema.hasTables && !state.modules.has(TABLES) && !own.some(({ captured }) => captured);
-    for (const job of own) outcomes.set(job, isElsewhere ? "has tables" : judgeJob(state, job));
+    const runBy = own.some(({ captured }) => captured) ? undefined : moduleThat(state, ({ runsRounds }) => runsRounds);
+    for (const job of own) outcomes.set(job, runBy === undefined ? judgeJob(state, job) : { runBy });
     const judged = own.flatMap((job) => judgedNow(job, outcomes.get(job)));
     const entries = savedEntries(tenant, state, judged);
     return { state, batch: { tenant, from, to: state.head.syncId, entries, schema } };

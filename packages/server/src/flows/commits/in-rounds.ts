@@ -2,10 +2,11 @@ import type { LockedHead } from "../../db/commits/heads.ts";
 import type { RecordName } from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Statement } from "../../db/connection/statement.ts";
-import type { RoundModule, TenantState } from "../../rules/commits/tenant-state.ts";
-import type { LiveSchema } from "../schema/schema-cache.ts";
+import type { ByteBounds, RoundModule, TenantState } from "../../rules/commits/tenant-state.ts";
+import type { LiveSchema, SchemaCache } from "../schema/schema-cache.ts";
 import type { Job } from "./job.ts";
 import type { RoundAnswer } from "./round-outcome.ts";
+import type { PublishDrained, RoundResult } from "./round-result.ts";
 
 /** What a module does in rounds of commits. `Found`: what it has read for one of them. */
 export interface InRounds<Found = unknown> {
@@ -23,6 +24,44 @@ export interface InRounds<Found = unknown> {
   save(tenants: readonly TenantAfter[], jobs: readonly Job[], answers: readonly RoundAnswer[]): SavedInRound;
   /** What it has changed in the head of a tenant. */
   headOf?(state: TenantState): Partial<LockedHead>;
+  /** How it runs the rounds of some tenants itself (`RoundModule.runsRounds`). */
+  readonly ownRounds?: OwnRounds;
+}
+
+/** Rounds of one tenant each, which a module runs in lanes of its own: what happens there may take long. */
+export interface OwnRounds {
+  /** How many lanes, each with its own connection. */
+  readonly lanes: number;
+  /** Most commits of a round. */
+  readonly maxCommits: number;
+  open(options: OwnRoundsOptions): Rounds<unknown>;
+}
+
+export interface OwnRoundsOptions {
+  readonly rules: RoundRules;
+  /** Called with what it has drained in a transaction of its own, which is committed. */
+  readonly publishDrained: PublishDrained;
+  /** Called in each round: whether it goes on to run those of the tenant. */
+  runs(tenant: number, goesOn: boolean): void;
+}
+
+/** Settings that every round uses. */
+export interface RoundRules extends SizeRules {
+  readonly schemas: SchemaCache;
+  /** In the order in which they are asked. */
+  readonly modules: readonly InRounds[];
+}
+
+/** Size bounds of a record after a write, and of commits and rounds in memory. */
+export interface SizeRules extends ByteBounds {
+  /** Largest JSON size of a record. */
+  readonly recordBytes: number;
+}
+
+/** How a lane runs a round that has to load something: in one transaction, which `judge` leaves open. */
+export interface Rounds<Found> {
+  load(pipe: Pipe, jobs: readonly Job[]): Promise<Found>;
+  judge(pipe: Pipe, jobs: readonly Job[], found: Found): Promise<RoundResult>;
 }
 
 export interface LoadInRounds<Found> {
@@ -49,10 +88,4 @@ export interface SavedInRound {
   readonly statements: readonly Statement<void>[];
   /** The tenants of which it has changed something that others follow. */
   readonly changed: readonly number[];
-}
-
-/** A module has changed something of a tenant that others follow. */
-export interface Changed {
-  readonly module: string;
-  readonly tenant: number;
 }

@@ -1,7 +1,8 @@
 import { bytesOf, sizeOf } from "./commit-queue.ts";
 import { type Job, tenantOf } from "./job.ts";
 
-export type LaneName = "quick" | "heavy" | "held" | "tables";
+/** Others are of modules that run rounds themselves. */
+export type LaneName = "quick" | "heavy" | "held" | { readonly of: string };
 
 /** Decides which lane a tenant's jobs take, from its recent behavior. */
 export interface LaneChoice {
@@ -14,8 +15,8 @@ export interface LaneChoice {
   isSlow(tenant: number): void;
   /** The records that the tenant's commits name fill whole rounds. */
   isLarge(tenant: number): void;
-  /** Whether the tenant has attached tables. */
-  hasTables(tenant: number, has: boolean): void;
+  /** The module that runs the tenant's rounds itself. Undefined: none does any more. */
+  isRunBy(tenant: number, module: string | undefined): void;
 }
 
 /** A request above one of these bounds makes its tenant heavy for a while. */
@@ -38,7 +39,7 @@ export function createLaneChoice(now: () => number): LaneChoice {
   const held = new Map<number, Aside>();
   const slow = new Map<number, Aside>();
   const heavyUntil = new Map<number, number>();
-  const withTables = new Set<number>();
+  const runBy = new Map<number, string>();
 
   function note(noted: Map<number, Aside>, tenant: number, isOver: boolean): void {
     const before = noted.get(tenant);
@@ -69,7 +70,8 @@ export function createLaneChoice(now: () => number): LaneChoice {
   return {
     laneOf(job) {
       const tenant = tenantOf(job);
-      if (withTables.has(tenant)) return "tables";
+      const module = runBy.get(tenant);
+      if (module !== undefined) return { of: module };
       if (isAside(held, tenant)) return "held";
       return isHeavy(job, tenant) || isAside(slow, tenant) ? "heavy" : "quick";
     },
@@ -82,6 +84,6 @@ export function createLaneChoice(now: () => number): LaneChoice {
     },
     isSlow: (tenant) => note(slow, tenant, true),
     isLarge: (tenant) => void heavyUntil.set(tenant, now() + HEAVY_MS),
-    hasTables: (tenant, has) => void (has ? withTables.add(tenant) : withTables.delete(tenant)),
+    isRunBy: (tenant, module) => void (module === undefined ? runBy.delete(tenant) : runBy.set(tenant, module)),
   };
 }

@@ -4,13 +4,13 @@ import { loadReceipts } from "../../db/commits/receipts.ts";
 import {
   type FoundRecord,
   loadRecords,
+  loadRelationRecords,
   loadSmallRecords,
-  loadSourceRecords,
   type RequestedRecord,
 } from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import { begin, type Statement } from "../../db/connection/statement.ts";
-import type { RecordSource } from "../../db/lists/record-source.ts";
+import type { RecordRelation } from "../../db/lists/record-relation.ts";
 import { adoptRecords } from "../../db/schema/rewritten-records.ts";
 import { valuesAsked } from "../../rules/commits/commit-bytes.ts";
 import {
@@ -22,33 +22,25 @@ import {
 } from "../../rules/commits/commit-request.ts";
 import type { FoundValues } from "../../rules/commits/record-values.ts";
 import type { ByteBounds } from "../../rules/commits/tenant-state.ts";
-import type { TenantTables } from "../../rules/tables/tenant-tables.ts";
+import type { SizeRules } from "./in-rounds.ts";
 import { type Ask, commitsOf, type Job, tenantOf } from "./job.ts";
 import { beginLoads, type ModuleLoads } from "./round-modules.ts";
 
 /** The result of the first round trip. Everything is read under the heads' locks. */
 export type Loaded = Awaited<ReturnType<typeof load>> & {
-  /** Only in rounds that can write attached tables; those are of one tenant. */
-  readonly tables?: TenantTables;
   /** By tenant: what a judgement found missing. */
   readonly values?: ReadonlyMap<number, FoundValues>;
 };
 
-/** The models of the round's tenant that have tables. */
-export interface InTables {
+/** The models of the round's tenant whose records are in relations of a module. */
+export interface Elsewhere {
   /** Undefined: its rows cannot be read now. */
-  readonly sources: ReadonlyMap<string, RecordSource | undefined>;
+  readonly relations: ReadonlyMap<string, RecordRelation | undefined>;
   /** What is read of their records: the rows, or only what the rows lack. */
   readonly read: "rows" | "lines";
 }
 
-const NONE_IN_TABLES: InTables = { sources: new Map(), read: "rows" };
-
-/** Size bounds of a record after a write, and of commits and rounds in memory. */
-export interface SizeRules extends ByteBounds {
-  /** Largest JSON size of a record. */
-  readonly recordBytes: number;
-}
+const NONE_ELSEWHERE: Elsewhere = { relations: new Map(), read: "rows" };
 
 /** What has happened cannot be refused for its size. Those who bring it into the log take a bounded part at a time. */
 export const NO_BOUNDS: ByteBounds = {
@@ -66,7 +58,7 @@ export async function load(
   loads: ModuleLoads,
   sizes: SizeRules,
   opening: Statement<void> = begin,
-  inTables: InTables = NONE_IN_TABLES,
+  elsewhere: Elsewhere = NONE_ELSEWHERE,
 ) {
   const commits = commitsOf(jobs);
   const tenants = [...new Set(jobs.map(tenantOf))].sort((a, b) => a - b);
@@ -76,13 +68,13 @@ export async function load(
     ...commits.flatMap(writtenValues),
     ...[...inQuestion, ...commits.flatMap(readNames)].map((name) => ({ ...name, values: false })),
   ];
-  const { sources } = inTables;
+  const { relations } = elsewhere;
   const asked = distinct(named);
-  const kept = asked.filter(({ model }) => !sources.has(model));
-  const ofRows = inTables.read === "rows" ? bySource(asked, sources) : [];
+  const kept = asked.filter(({ model }) => !relations.has(model));
+  const ofRows = elsewhere.read === "rows" ? byRelation(asked, relations) : [];
   const lines =
-    inTables.read === "lines"
-      ? asked.filter(({ model }) => sources.has(model)).map((name) => ({ ...name, values: false }))
+    elsewhere.read === "lines"
+      ? asked.filter(({ model }) => relations.has(model)).map((name) => ({ ...name, values: false }))
       : [];
   const [[, heads, receipts, records, groupHeads], rows, endLoads] = await Promise.all([
     pipe.send([
@@ -94,7 +86,7 @@ export async function load(
       ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
     ]),
     ofRows.length > 0
-      ? pipe.send(ofRows.map(({ source, names }) => loadSourceRecords(source, names, "small")))
+      ? pipe.send(ofRows.map(({ relation, names }) => loadRelationRecords(relation, names, "small")))
       : undefined,
     beginLoads(pipe, loads, jobs),
   ]);
@@ -103,9 +95,9 @@ export async function load(
   return {
     heads,
     receipts,
-    /** Models of tables that could not be read. */
+    /** Models whose relations could not be read. */
     unread: new Set(ofRows.flatMap(({ model }, i) => (rows?.[i] ? [] : model))),
-    records: inTables.read === "lines" ? withRows : await withLargeValues(pipe, withRows, commits, sizes, sources),
+    records: elsewhere.read === "lines" ? withRows : await withLargeValues(pipe, withRows, commits, sizes, relations),
     groups: groupHeads ?? [],
     modules: await endLoads(heads),
   };
@@ -128,11 +120,11 @@ export async function inPresentForm(
   return [...records.filter(({ tenant }) => !tenants.has(tenant)), ...read];
 }
 
-/** The names of records in tables, by table. */
-function bySource(names: readonly RequestedRecord[], sources: InTables["sources"]) {
-  return [...sources].flatMap(([model, source]) => {
+/** The names of records elsewhere, by relation. */
+function byRelation(names: readonly RequestedRecord[], relations: Elsewhere["relations"]) {
+  return [...relations].flatMap(([model, relation]) => {
     const own = names.filter((name) => name.model === model);
-    return source === undefined || own.length === 0 ? [] : [{ model, source, names: own }];
+    return relation === undefined || own.length === 0 ? [] : [{ model, relation, names: own }];
   });
 }
 
@@ -158,7 +150,7 @@ async function withLargeValues(
   records: readonly FoundRecord[],
   commits: readonly CommitRequest[],
   { recordBytes, commitBytes, roundBytes }: SizeRules,
-  sources: InTables["sources"],
+  relations: Elsewhere["relations"],
 ): Promise<readonly FoundRecord[]> {
   if (records.every(({ bytes }) => bytes !== "not read")) return records;
   const byKey = new Map(records.map((record) => [tenantKey(record), record]));
@@ -180,8 +172,8 @@ async function withLargeValues(
     const next = names.slice(i, i + most).map((name) => ({ ...nameOf(name), values: true }));
     const found = (
       await pipe.send([
-        loadRecords(next.filter(({ model }) => !sources.has(model))),
-        ...bySource(next, sources).map(({ source, names: own }) => loadSourceRecords(source, own, "any")),
+        loadRecords(next.filter(({ model }) => !relations.has(model))),
+        ...byRelation(next, relations).map(({ relation, names: own }) => loadRelationRecords(relation, own, "any")),
       ])
     ).flatMap((some) => some ?? []);
     i += most;

@@ -12,7 +12,8 @@ import {
 } from "../../rules/commits/record-values.ts";
 import type { TenantState } from "../../rules/commits/tenant-state.ts";
 import { referencesTo } from "../../rules/commits/value-holders.ts";
-import { inPresentForm, type Loaded, type SizeRules } from "./load-round.ts";
+import type { SizeRules } from "./in-rounds.ts";
+import { inPresentForm, type Loaded } from "./load-round.ts";
 import { loadMore } from "./round-modules.ts";
 
 interface JudgedState {

@@ -3,10 +3,10 @@ import type { RecordName } from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Statement } from "../../db/connection/statement.ts";
 import type { RoundModule, TenantState } from "../../rules/commits/tenant-state.ts";
-import { TABLES, type TenantTables, tablesRound } from "../../rules/tables/tenant-tables.ts";
-import type { Changed, InRounds, LoadInRounds, TenantAfter, TenantInRound } from "./in-rounds.ts";
+import type { InRounds, LoadInRounds, TenantAfter, TenantInRound } from "./in-rounds.ts";
 import type { Job } from "./job.ts";
 import type { RoundAnswer } from "./round-outcome.ts";
+import type { Changed } from "./round-result.ts";
 
 /* The modules that take part in rounds of commits, all at once, in the order of their list. */
 
@@ -37,6 +37,10 @@ export const loadMore = (pipe: Pipe, found: FoundByModules, records: readonly Re
     }),
   );
 
+/** With what a module has found in a round of its own. */
+export const withFound = (all: FoundByModules, name: string, found: unknown): FoundByModules =>
+  all.map((one) => (one.module.name === name ? { ...one, found } : one));
+
 /** What two reads of one round have found. */
 export const together = (one: FoundByModules, other: FoundByModules): FoundByModules =>
   one.map(({ module, found }, i) => ({ module, found: module.together?.(found, other[i]?.found) ?? found }));
@@ -59,9 +63,9 @@ export function emptyModulesAt(
 export async function modulesAt(
   pipe: Pipe,
   tenant: TenantInRound,
-  { modules, tables }: { readonly modules: FoundByModules; readonly tables?: TenantTables },
+  modules: FoundByModules,
 ): Promise<TenantState["modules"]> {
-  const states = new Map<string, RoundModule>(tables ? [[TABLES, tablesRound(tables)]] : []);
+  const states = new Map<string, RoundModule>();
   for (const { module, found } of modules) states.set(module.name, await module.at(pipe, tenant, found));
   return states;
 }

@@ -15,12 +15,12 @@ export type RoundOutcome =
   /** A module takes the tenant's commits, and judges them in steps of its own. */
   | { readonly takenBy: string; readonly commits?: undefined; readonly answer?: undefined };
 
-/** "has tables": the tenant has attached tables, which this round cannot write. */
-export type RoundAnswer = RoundOutcome | "has tables";
+/** `runBy`: the module that runs the tenant's rounds itself. */
+export type RoundAnswer = RoundOutcome | { readonly runBy: string };
 
 /** The commits that this round judged: earlier rounds may have judged the first ones. */
 export const judgedNow = ({ judged }: Job, outcome: RoundAnswer | undefined): readonly Judged[] =>
-  outcome === undefined || outcome === "has tables" ? [] : (outcome.commits?.slice(judged?.length ?? 0) ?? []);
+  outcome === undefined || "runBy" in outcome ? [] : (outcome.commits?.slice(judged?.length ?? 0) ?? []);
 
 /** Whether every commit of the job has been judged. */
 export const isComplete = ({ commits }: Job, outcome: RoundOutcome): boolean =>

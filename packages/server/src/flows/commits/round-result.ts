@@ -4,7 +4,6 @@ import type { Round, SavedEntry } from "../../db/commits/save-round.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Statement } from "../../db/connection/statement.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
-import type { Changed } from "./in-rounds.ts";
 import type { RoundAnswer } from "./round-outcome.ts";
 
 /** The entries that a round appended to one tenant's log, in order: (from, to]. */
@@ -15,6 +14,12 @@ export interface CommittedBatch {
   readonly entries: readonly SavedEntry[];
   /** The schema that the commits were judged by. */
   readonly schema: LiveSchema;
+}
+
+/** A module has changed something of a tenant that others follow. */
+export interface Changed {
+  readonly module: string;
+  readonly tenant: number;
 }
 
 /** What was taken from the caller's own tables and appended to a tenant's log. */

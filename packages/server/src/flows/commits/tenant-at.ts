@@ -10,8 +10,9 @@ import { type FiledEntry, type RoundBytes, receiptKey, type TenantState } from "
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { presentFields } from "../../rules/schema/schema-change.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
+import type { SizeRules } from "./in-rounds.ts";
 import { commitsOf, type Job, principalOf } from "./job.ts";
-import type { Loaded, SizeRules } from "./load-round.ts";
+import type { Loaded } from "./load-round.ts";
 import { modulesAt } from "./round-modules.ts";
 
 /** The state of a round that loads nothing. */
@@ -53,7 +54,7 @@ export async function tenantAt(
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<TenantState> {
-  const modules = await modulesAt(pipe, { head, schema, jobs }, loaded);
+  const modules = await modulesAt(pipe, { head, schema, jobs }, loaded.modules);
   const state = tenantState(head, organizationOf(jobs), schema, loaded, { ...sizes, modules });
   await lookUp(pipe, head.tenant, state, commitsOf(jobs));
   return state;

@@ -1,17 +1,17 @@
 import { hash } from "node:crypto";
 import { limits, type Model, type UnreadableRecord } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
+import { unreadableBytes } from "../../db/commits/unreadable-data.ts";
 import { errorState, QUERY_CANCELED } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { countRecords, countValues, type ValueCounts } from "../../db/lists/count-records.ts";
-import { hostedSource } from "../../db/lists/hosted-source.ts";
+import { hostedRelation } from "../../db/lists/hosted-relation.ts";
 import {
   type Listed,
   type ListQuestion,
   listRecords as listStored,
   type PageEnd,
 } from "../../db/lists/list-records.ts";
-import { unreadableBytes } from "../../db/tables/unreadable-data.ts";
 import { createLimiter } from "../../limits/limiter.ts";
 import { tooLargeToRead } from "../../rules/commits/unreadable-record.ts";
 import type { AskedCursor } from "../../rules/lists/asked-cursor.ts";
@@ -25,10 +25,9 @@ import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel } from "../../rules/tokens/scope.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
-import { awaitCaptured } from "../tables/await-captured.ts";
-import { sourceOf } from "../tables/record-sources.ts";
-import type { ReadTables } from "../tables/table-reads.ts";
 import type { PageCursors } from "./page-cursor.ts";
+import type { OpenPlaces } from "./read-elsewhere.ts";
+import { relationOf } from "./record-places.ts";
 
 export interface ListRequest {
   readonly reader: Principal;
@@ -127,7 +126,7 @@ const PATIENCE = { waitMs: 1_000, longestMs: 5_000 };
 /** One page of a model's records, in a total order, at a cost that does not depend on the page's depth. */
 export const listRecords = (
   hosted: Database,
-  readTables: ReadTables,
+  places: OpenPlaces,
   schemas: SchemaCache,
   cursors: PageCursors,
 ): ListRecords => {
@@ -153,8 +152,8 @@ export const listRecords = (
     const isBackward = cursor?.side === "ending_before";
     const readPage = async (db: Database): Promise<ListPage | Refusal> => {
       const { syncId: stamp, rewriting } = await readHead(db, tenant);
-      const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting, tenant);
-      const wanted = { tenant, model: key, source, state, ids, filters, groups };
+      const relation = (await relationOf(places, db, tenant, declared)) ?? hostedRelation(rewriting, tenant);
+      const wanted = { tenant, model: key, relation, state, ids, filters, groups };
       const bytes = limits.pageBytes;
       const end = kept && (await endOf(db, { ...wanted, order, bytes }, kept));
       if (cursor && !end) return refuse("invalid_cursor", { param: cursor.side });
@@ -198,10 +197,10 @@ export const listRecords = (
         counts: page.counts,
       };
     };
-    if (!declared.model.table) return readPage(hosted);
-    return readTables(reader, declared.name, async (tables) => {
-      await awaitCaptured(hosted, schema, tenant);
-      return readPage(tables);
+    if (!places.has(declared.model)) return readPage(hosted);
+    return places.read(reader, declared.name, async (there) => {
+      await places.awaitLog(hosted, tenant);
+      return readPage(there);
     });
   };
 };

@@ -2,7 +2,7 @@ import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { session } from "../../db/connection/pool.ts";
-import { hostedSource } from "../../db/lists/hosted-source.ts";
+import { hostedRelation } from "../../db/lists/hosted-relation.ts";
 import { type ListQuestion, listQuery } from "../../db/lists/list-records.ts";
 import { indexName } from "../../db/lists/record-indexes.ts";
 import { readSnapshotPage } from "../../db/log/snapshot.ts";
@@ -76,7 +76,7 @@ const ROWS = 60_000;
 const question: ListQuestion = {
   tenant,
   model: "indexed",
-  source: hostedSource(false, tenant),
+  relation: hostedRelation(false, tenant),
   state: "live",
   ids: undefined,
   filters: [],
@@ -479,7 +479,7 @@ test("[G37] who follows the records with an item reads them with the index", asy
   const page = await readSnapshotPage(
     db,
     {
-      ...{ tenant, models: [], rewriting: false, sources: new Map(), groups: undefined, after: undefined },
+      ...{ tenant, models: [], rewriting: false, relations: new Map(), groups: undefined, after: undefined },
       ...{
         limit: 1_000,
         bytes: 4_194_304,

@@ -9,10 +9,10 @@ import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import type { Principal, Scope } from "../../rules/tokens/participant.ts";
 import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
 import type { PageCursors } from "../lists/page-cursor.ts";
+import type { OpenPlaces } from "../lists/read-elsewhere.ts";
+import { type RecordPlaces, relationOf } from "../lists/record-places.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
-import { sourceOf } from "../tables/record-sources.ts";
-import type { ReadTables } from "../tables/table-reads.ts";
 
 export interface HistoryRequest {
   readonly reader: Principal;
@@ -41,7 +41,7 @@ interface HistoryCursor {
 
 /** The history of one record, as far as the log is kept. A deleted record still has its history. */
 export const readHistory =
-  (db: Database, readTables: ReadTables, schemas: SchemaCache, cursors: PageCursors): ReadHistory =>
+  (db: Database, places: OpenPlaces, schemas: SchemaCache, cursors: PageCursors): ReadHistory =>
   async ({ reader, model, id, order, limit, cursor }) => {
     const { tenant, scope } = reader;
     const { models } = await liveSchema(db, schemas, tenant);
@@ -61,8 +61,8 @@ export const readHistory =
     const asked = { ...name, groups, after: after?.syncId, descending, limit, bytes: limits.pageBytes };
     const { entries, hasMore } = await readRecordHistory(db, asked);
     if (entries.length === 0 && !after) {
-      const isThere = (from: Database) => isSeen(from, name, declared, scope);
-      const seen = await (declared.model.table ? readTables(reader, declared.name, isThere) : isThere(db));
+      const isThere = (from: Database) => isSeen(from, places, name, declared, scope);
+      const seen = await (places.has(declared.model) ? places.read(reader, declared.name, isThere) : isThere(db));
       if (isRefusal(seen)) return seen;
       if (!seen) return refuse("record_not_found", { param: "id" });
     }
@@ -79,10 +79,11 @@ export const readHistory =
 /** Whether the reader may see an existing record that has no entries: they are trimmed, or its table was attached. */
 async function isSeen(
   db: Database,
+  places: RecordPlaces,
   name: RecordName,
   declared: DeclaredModel,
   scope: Scope | undefined,
 ): Promise<boolean> {
-  const record = await readRecord(db, name, await sourceOf(db, name.tenant, declared));
+  const record = await readRecord(db, name, await relationOf(places, db, name.tenant, declared));
   return record !== undefined && (scope === undefined || isWithin(scope, record.groups));
 }

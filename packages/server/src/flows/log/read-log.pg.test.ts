@@ -3,11 +3,12 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import type { Database } from "../../db/connection/pool.ts";
 import { createLimiter } from "../../limits/limiter.ts";
+import { builtInHooks } from "../../parts/modules.ts";
 import { startApp } from "../../testing/app.ts";
 import { commitOf } from "../../testing/tenant.ts";
 import { pageCursors } from "../lists/page-cursor.ts";
+import { readElsewhere } from "../lists/read-elsewhere.ts";
 import { createSchemaCache } from "../schema/schema-cache.ts";
-import { tableReads } from "../tables/table-reads.ts";
 import { readLog } from "./read-log.ts";
 import { readSnapshot } from "./read-snapshot.ts";
 
@@ -75,9 +76,9 @@ test.each([1, 2])(
     };
     const [{ tenant = 0 } = {}] = await app.sql<{ tenant: number }>("select tenant from holdfast.log limit 1");
     const db = interrupted(after, declare);
-    const ofTables = tableReads(db, {}, Date.now);
+    const places = { ...builtInHooks.places, read: readElsewhere(db, {}, Date.now) };
     const cursors = pageCursors(randomBytes(32));
-    const read = readSnapshot(db, ofTables, createSchemaCache(), cursors, createLimiter({}), 2 ** 20);
+    const read = readSnapshot(db, places, createSchemaCache(), cursors, createLimiter({}), 2 ** 20);
     const view = { models: undefined, groups: undefined };
     const reader = { ...commitOf([]).principal, tenant };
     const page = await read({ reader, view, limit: 1_000, cursor: undefined });

@@ -7,11 +7,10 @@ import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
+import type { OpenPlaces } from "../lists/read-elsewhere.ts";
+import { type RecordPlaces, relationOf } from "../lists/record-places.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
-import { awaitCaptured } from "../tables/await-captured.ts";
-import { sourceOf } from "../tables/record-sources.ts";
-import type { ReadTables } from "../tables/table-reads.ts";
 
 /** What modules say of a record that is read. `modelName`: as declared. */
 export type OfRecord = (db: Database, record: RecordName, modelName: string) => Promise<Pick<ReadEnvelope, "claims">>;
@@ -20,7 +19,7 @@ export type ReadRecord = (reader: Principal, model: string, id: string) => Promi
 
 /** Reads one record. The stamp is read first: the record may be newer than its stamp, but never older. */
 export const readRecord =
-  (db: Database, readTables: ReadTables, schemas: SchemaCache, ofRecord: readonly OfRecord[]): ReadRecord =>
+  (db: Database, places: OpenPlaces, schemas: SchemaCache, ofRecord: readonly OfRecord[]): ReadRecord =>
   async (reader, model, id) => {
     const { tenant } = reader;
     const schema = await liveSchema(db, schemas, tenant);
@@ -29,10 +28,10 @@ export const readRecord =
     if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
-    if (!declared.model.table) return readPresent(db, reader, declared, id, ofRecord);
-    return readTables(reader, declared.name, async (tables) => {
-      await awaitCaptured(db, schema, tenant);
-      return readPresent(tables, reader, declared, id, ofRecord);
+    if (!places.has(declared.model)) return readPresent(db, places, reader, declared, id, ofRecord);
+    return places.read(reader, declared.name, async (there) => {
+      await places.awaitLog(db, tenant);
+      return readPresent(there, places, reader, declared, id, ofRecord);
     });
   };
 
@@ -40,16 +39,17 @@ export const readRecord =
 export type SeeRecord = (reader: Principal, model: string, id: string) => Promise<"seen" | "hidden" | "gone" | Refusal>;
 
 export const seeRecord =
-  (db: Database, readTables: ReadTables, schemas: SchemaCache): SeeRecord =>
+  (db: Database, places: OpenPlaces, schemas: SchemaCache): SeeRecord =>
   async (reader, model, id) => {
     const { tenant, scope } = reader;
     const schema = await liveSchema(db, schemas, tenant);
     const declared = schema.models.get(model.toLowerCase());
     if (checkModel(reader, declared?.name ?? model)) return "hidden";
     if (!declared) return "gone";
-    const find = async (tables: Database) =>
-      await readStored(tables, { tenant, model: model.toLowerCase(), id }, await sourceOf(tables, tenant, declared));
-    const found = declared.model.table ? await readTables(reader, declared.name, find) : await find(db);
+    const name = { tenant, model: model.toLowerCase(), id };
+    const find = async (from: Database) =>
+      await readStored(from, name, await relationOf(places, from, tenant, declared));
+    const found = places.has(declared.model) ? await places.read(reader, declared.name, find) : await find(db);
     if (!found) return "gone";
     if (isRefusal(found)) return found;
     return scope && !isWithin(scope, found.groups) ? "hidden" : "seen";
@@ -57,6 +57,7 @@ export const seeRecord =
 
 async function readPresent(
   db: Database,
+  places: RecordPlaces,
   { tenant, scope }: Principal,
   declared: DeclaredModel,
   id: string,
@@ -64,8 +65,8 @@ async function readPresent(
 ): Promise<ReadEnvelope | Refusal> {
   const model = declared.name.toLowerCase();
   const { syncId: stamp } = await readHead(db, tenant);
-  const source = await sourceOf(db, tenant, declared);
-  const record = await readStored(db, { tenant, model, id }, source);
+  const relation = await relationOf(places, db, tenant, declared);
+  const record = await readStored(db, { tenant, model, id }, relation);
   // A record outside the reader's groups is treated as missing.
   if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
   if (!("data" in record))

@@ -11,11 +11,10 @@ import { coveredModels, type View } from "../../rules/log/view.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import { ownerName, type Principal } from "../../rules/tokens/participant.ts";
 import type { PageCursors } from "../lists/page-cursor.ts";
+import type { OpenPlaces } from "../lists/read-elsewhere.ts";
+import { hasSome, type RecordPlaces } from "../lists/record-places.ts";
 import { liveSchema, schemaAt } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
-import { awaitCaptured } from "../tables/await-captured.ts";
-import { sourcesOf } from "../tables/record-sources.ts";
-import type { ReadTables } from "../tables/table-reads.ts";
 import { viewHashOf } from "./view-hash.ts";
 
 export interface SnapshotRequest {
@@ -49,7 +48,7 @@ const PATIENCE = { waitMs: 1_000, longestMs: 5_000 };
  */
 export const readSnapshot = (
   hosted: Database,
-  readTables: ReadTables,
+  places: OpenPlaces,
   schemas: SchemaCache,
   cursors: PageCursors,
   pages: Limiter,
@@ -65,11 +64,11 @@ export const readSnapshot = (
       const schema = await liveSchema(hosted, schemas, tenant);
       // Read the head, the models and the records as of one moment. Records of a model that is declared later arrive
       // through the log.
-      const read = (db: Database) => momentOf(db, (tx) => readPage(tx, schemas, cursors, recordBytes, request));
-      if (!schema.hasTables) return await pages.take(tenant, tokenId, () => read(hosted));
-      return await readTables(request.reader, covered(request.view), async (tables) => {
-        if (cursor === undefined) await awaitCaptured(hosted, schema, tenant);
-        return read(tables);
+      const read = (db: Database) => momentOf(db, (tx) => readPage(tx, places, schemas, cursors, recordBytes, request));
+      if (!hasSome(places, schema)) return await pages.take(tenant, tokenId, () => read(hosted));
+      return await places.read(request.reader, covered(request.view), async (there) => {
+        if (cursor === undefined) await places.awaitLog(hosted, tenant);
+        return read(there);
       });
     } finally {
       if (mayTakeLong) limiter.leave(tenant);
@@ -82,6 +81,7 @@ const covered = ({ models }: View): string => `:${[...(models ?? [])].sort().joi
 
 async function readPage(
   db: Transaction,
+  places: RecordPlaces,
   schemas: SchemaCache,
   cursors: PageCursors,
   recordBytes: number,
@@ -119,7 +119,7 @@ async function readPage(
       ...{
         tenant,
         rewriting: head.rewriting,
-        sources: await sourcesOf(db, tenant, schema),
+        relations: hasSome(places, schema) ? await places.of(db, tenant) : new Map(),
         groups: within,
         after: from,
         limit,

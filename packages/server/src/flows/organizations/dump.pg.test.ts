@@ -11,7 +11,7 @@ import { dumpOrganization, restoreOrganization } from "./dump.ts";
 
 const dump = async (db: Database) => {
   const lines: string[] = [];
-  await dumpOrganization(db, undefined, async (line) => void lines.push(line));
+  await dumpOrganization(db, builtInHooks.places, undefined, async (line) => void lines.push(line));
   return lines;
 };
 async function* each(lines: readonly string[]) {

@@ -18,10 +18,10 @@ import {
 import { insertOrganization, listOrganizations, tenantOf } from "../../db/organizations/organizations.ts";
 import { readSchema } from "../../db/schema/model-schemas.ts";
 import { newId } from "../../ids.ts";
-import { hasTables, hostedModels } from "../../rules/tables/hosted-models.ts";
+import { hostedModels } from "../../rules/schema/hosted-models.ts";
+import type { RecordPlaces } from "../lists/record-places.ts";
 import { collectAllValues } from "../schema/keep-values.ts";
 import { type PushFollowers, pushWithin } from "../schema/push-schema.ts";
-import { attachedSources } from "../tables/record-sources.ts";
 
 /**
  * A dump consists of JSON lines:
@@ -57,6 +57,7 @@ const none = (): Record<Dumped, number> => ({ schemas: 0, entries: 0, records: 0
 /** Writes an organization as of one moment. Undefined: the only organization. */
 export async function dumpOrganization(
   db: Database,
+  places: RecordPlaces,
   wanted: string | undefined,
   write: (line: string) => Promise<void>,
 ): Promise<DumpCounts> {
@@ -83,7 +84,7 @@ export async function dumpOrganization(
       await write(`{"tenant":"${name}","head":${await dumpHead(tx, tenant)}}`);
       for (const what of PARTS) {
         await write(JSON.stringify({ what }));
-        for await (const rows of dumpRows(tx, what, tenant, await attachedSources(tx, tenant))) {
+        for await (const rows of dumpRows(tx, what, tenant, await places.of(tx, tenant))) {
           counts[what] += rows.length;
           for (const row of rows) await write(row);
         }
@@ -190,11 +191,11 @@ async function restoreTenants(tx: Transaction, organization: string, next: () =>
   }
 }
 
-/** The dump has the records of attached tables, and not the tables: from now on Holdfast writes these records. */
+/** The dump has the records that modules had, and not the relations where they were: from now on Holdfast keeps them. */
 async function hostRecords(tx: Transaction, followers: PushFollowers, tenant: number): Promise<void> {
   const { schemaVersion } = await readHead(tx, tenant);
   const schema = await readSchema(tx, tenant, schemaVersion);
-  if (schema && hasTables(schema.models))
+  if (schema && Object.values(schema.models).some(followers.places.has))
     await pushWithin(tx, followers, tenant, { models: hostedModels(schema.models) });
 }
 

@@ -17,7 +17,6 @@ import {
   readRows,
   whileRewriting,
 } from "../../db/schema/rewritten-records.ts";
-import { readAttachments, replaceColumns, updateGroupRules } from "../../db/tables/attachments.ts";
 import { createLimiter, type Limiter } from "../../limits/limiter.ts";
 import { canonical } from "../../rules/json/canonical.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
@@ -31,10 +30,7 @@ import {
   spelledProblem,
   uselessIndexes,
 } from "../../rules/schema/schema-push.ts";
-import { isReadable } from "../../rules/tables/check-attached.ts";
-import { hasTables } from "../../rules/tables/hosted-models.ts";
-import { tableSources } from "../tables/record-sources.ts";
-import { checkTables } from "./check-places.ts";
+import type { RecordPlaces } from "../lists/record-places.ts";
 import { keepValues } from "./keep-values.ts";
 import {
   continues,
@@ -84,12 +80,22 @@ export const pushWithin = (
 
 /** What modules do in the transaction that makes another schema the tenant's newest, in their order. */
 export interface PushFollowers {
+  readonly places: RecordPlaces;
   readonly checkModels: readonly CheckModels[];
   readonly schemaPushed: readonly FollowPush[];
 }
 
-/** Whether a module can serve the models of a push. */
-export type CheckModels = (tx: Transaction, push: ModelsPush) => Promise<Refusal | undefined>;
+/** Whether a module can serve the models of a push, and what it makes of them. */
+export type CheckModels = (tx: Transaction, push: ModelsPush) => Promise<TakenModels | Refusal | undefined>;
+
+export interface TakenModels {
+  /** Sentences for the caller. */
+  readonly warnings?: readonly string[];
+  /** Models, in lower case, whose records read otherwise from now on. */
+  readonly rewritten?: readonly string[];
+  /** Called when the schema is stored. `upTo`: the end of the log. */
+  landed?(upTo: number): Promise<void>;
+}
 
 export interface ModelsPush {
   readonly tenant: number;
@@ -185,26 +191,27 @@ async function land(
     };
   const refused = checkIndexes(before, { models });
   if (refused) return refused;
-  const tables = await checkTables(tx, tenant, before, { models });
-  if (isRefusal(tables)) return tables;
   const renames = readRenames(before, push);
   if (isRefusal(renames)) return renames;
-  const filled = await modelsWithRecords(tx, tenant, before);
-  for (const check of followers.checkModels) {
-    const unfit = await check(tx, { tenant, before, pushed: { models }, filled, force });
-    if (unfit) return unfit;
+  const { places, checkModels, schemaPushed } = followers;
+  const filled = await modelsWithRecords(tx, places, tenant, before);
+  const taken: TakenModels[] = [];
+  for (const check of checkModels) {
+    const found = (await check(tx, { tenant, before, pushed: { models }, filled, force })) ?? {};
+    if (isRefusal(found)) return found;
+    taken.push(found);
   }
   const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
   if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
   // Which values records hide is stored with their rows, so rows with a pending rewrite have to be finished first.
   if (head.rewriting && changesStored(before, diff)) return { unprepared: new Map(), rowsVersion: before.rowsVersion };
-  const followed = tables.changed.map(({ table }) => table.model);
+  const followed = taken.flatMap(({ rewritten = [] }) => rewritten);
   const rewritten = await modelsToRewrite(tx, tenant, before, diff, renames, followed);
   const regrouped = new Set([
     ...diff.regrouped,
     ...rewritten.filter((name) => before.hiddenModels.includes(name.toLowerCase())),
   ]);
-  const changes = changesToRecords(models, rewritten, regrouped, renames);
+  const changes = changesToRecords(places, models, rewritten, regrouped, renames);
   await tx.query("savepoint values");
   const change = await changeRecords(tx, head, before, changes, prepared);
   if (change === "unprepared") return { unprepared: changes, rowsVersion: before.rowsVersion };
@@ -216,7 +223,7 @@ async function land(
   if (regrouped.size > 0) await moveAllGroups(tx, tenant);
   const hidden = diff.dropped.map((name) => name.toLowerCase());
   const version = head.schemaVersion + 1;
-  const unreadable = before.unreadable.filter((key) => hasTable(models, key));
+  const unreadable = before.unreadable.filter((key) => isElsewhere(places, models, key));
   await insertSchema(tx, tenant, {
     version,
     hash,
@@ -230,15 +237,14 @@ async function land(
         ? version
         : before.rowsVersion,
   });
-  await updateGroupRules(tx, tenant, models);
-  for (const { table, columns } of tables.changed) await replaceColumns(tx, table, columns, head.syncId);
-  for (const then of followers.schemaPushed) await then(tx, tenant, renames);
+  for (const { landed } of taken) await landed?.(head.syncId);
+  for (const then of schemaPushed) await then(tx, tenant, renames);
   return {
     object: "schema" as const,
     version,
     hash,
     unchanged: false,
-    warnings: [...warningsOf({ models }, diff, regrouped, renames), ...tables.warnings],
+    warnings: [...warningsOf({ models }, diff, regrouped, renames), ...taken.flatMap(({ warnings = [] }) => warnings)],
   };
 }
 
@@ -284,15 +290,16 @@ async function changeRecords(
 }
 
 const changesToRecords = (
+  places: RecordPlaces,
   models: ModelSchema["models"],
   rewritten: readonly string[],
   regrouped: ReadonlySet<string>,
   renames: Renames,
 ): ModelChanges =>
   new Map(
-    // Of a model with a table nothing is stored that could be rewritten.
+    // Of records that a module has, nothing is stored that could be rewritten.
     [...new Set([...rewritten, ...regrouped])]
-      .filter((name) => !isInTable(models, name))
+      .filter((name) => !isElsewhere(places, models, name.toLowerCase()))
       .map((name) => {
         const key = name.toLowerCase();
         const isRewritten = rewritten.includes(name);
@@ -317,19 +324,18 @@ const NOTHING: StoredSchema = {
   rowsVersion: 0,
 };
 
-const isInTable = (models: ModelSchema["models"], name: string): boolean =>
-  Object.entries(models).some(([declared, { table }]) => table && declared.toLowerCase() === name.toLowerCase());
-
 /** The models that have records, in lower case. */
-async function modelsWithRecords(tx: Transaction, tenant: number, before: StoredSchema): Promise<ReadonlySet<string>> {
-  const filled = new Set<string>();
-  const attached = hasTables(before.models) ? await readAttachments(tx, tenant) : [];
-  // Of a table that cannot be read, nothing is hidden unasked.
-  for (const table of attached) if (!isReadable(table)) filled.add(table.model);
-  const sources = tableSources(attached.filter(isReadable));
-  for (const key of Object.keys(before.models).map((name) => name.toLowerCase()))
-    if (filled.has(key) || (await hasRecords(tx, tenant, key, sources.get(key)))) filled.add(key);
-  return filled;
+async function modelsWithRecords(
+  tx: Transaction,
+  { has, filled }: RecordPlaces,
+  tenant: number,
+  { models }: StoredSchema,
+): Promise<ReadonlySet<string>> {
+  const elsewhere = Object.values(models).some(has) ? await filled(tx, tenant) : new Map<string, boolean>();
+  const found = new Set<string>();
+  for (const key of Object.keys(models).map((name) => name.toLowerCase()))
+    if (elsewhere.get(key) ?? (await hasRecords(tx, tenant, key))) found.add(key);
+  return found;
 }
 
 /** Models whose stored rows, or whose log entries where no row is left, read differently under the new schema. */
@@ -384,8 +390,8 @@ function warningsOf(
 
 const modelOf = (models: ModelSchema["models"], name: string) => models[name] as ModelSchema["models"][string];
 
-const hasTable = (models: ModelSchema["models"], key: string): boolean =>
-  Object.entries(models).some(([name, { table }]) => table !== undefined && name.toLowerCase() === key);
+const isElsewhere = ({ has }: RecordPlaces, models: ModelSchema["models"], key: string): boolean =>
+  Object.entries(models).some(([name, model]) => name.toLowerCase() === key && has(model));
 
 const isDeclared = (models: ModelSchema["models"], key: string): boolean =>
   Object.keys(models).some((name) => name.toLowerCase() === key);

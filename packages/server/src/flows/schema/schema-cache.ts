@@ -1,7 +1,6 @@
 import { changesOf, type StoredSchema } from "../../db/schema/model-schemas.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { type DeclaredValues, declaredValues } from "../../rules/schema/declared-values.ts";
-import { hasTables } from "../../rules/tables/hosted-models.ts";
 import { type CacheUse, createSizedCache } from "../sized-cache.ts";
 
 /** A tenant's models by lower-case name. */
@@ -19,8 +18,6 @@ export interface LiveSchema {
   readonly rowsVersion: number;
   /** Fields of some models had other names once. */
   readonly hasRenames: boolean;
-  /** The rows of some models are in tables of the caller's. */
-  readonly hasTables: boolean;
 }
 
 /** The schemas of this process's tenants. The version in the head shows whether a cached one is current. */
@@ -43,7 +40,6 @@ export const NO_SCHEMA: LiveSchema = {
   unreadable: [],
   rowsVersion: 0,
   hasRenames: false,
-  hasTables: false,
 };
 
 /** Approximate ratio of the memory of declared models to the bytes of their JSON. */
@@ -81,7 +77,6 @@ export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
         hasRenames: Object.keys(schema.models).some((name) =>
           changesOf(schema, name.toLowerCase()).some(({ renames }) => Object.keys(renames).length > 0),
         ),
-        hasTables: hasTables(schema.models),
       };
       byTenant.set(tenant, live);
       return live;

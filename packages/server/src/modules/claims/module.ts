@@ -25,14 +25,15 @@ export const claims = {
 
 /** Requests about claims, what streams tell of them, and the worker that ends expired leases. */
 function openIn(ctx: ModuleContext): DatabaseModule<ReturnType<typeof claimRoutes>> {
-  const { pool, tables, schemas, lanes, heads, wake, report } = ctx;
+  const { pool, tables, hooks, schemas, lanes, heads, wake, report } = ctx;
+  const elsewhere = { tables, places: hooks.places };
   const failed = report("claims_failed");
-  const follow = followClaims(pool, tables, schemas);
+  const follow = followClaims(pool, elsewhere, schemas);
   const hub = createClaimHub(follow, heads, report("claim_news_failed"));
   wake.subscribe({ claims: hub.changed });
   const keeper = startRepeating(keepClaims(pool, lanes, failed), failed);
   return {
-    routes: claimRoutes(claimFlows(pool, tables, schemas, lanes, (tenant, key) => listenToQueue(hub, tenant, key))),
+    routes: claimRoutes(claimFlows(pool, elsewhere, schemas, lanes, (tenant, key) => listenToQueue(hub, tenant, key))),
     streams: claimsOnStreams(hub, follow),
     alive: keepWaiters(pool, lanes),
     changed(tenant) {

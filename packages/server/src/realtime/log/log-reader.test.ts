@@ -29,7 +29,6 @@ const schemaOf = (...names: string[]): LiveSchema => ({
   hash: "",
   values: declaredValues([]),
   hasRenames: false,
-  hasTables: false,
   models: new Map(
     names.map((name) => [name, { name, model: { fields: { a: { type: "string" } } } satisfies Model, changes: [] }]),
   ),

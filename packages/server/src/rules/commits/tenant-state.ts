@@ -131,6 +131,8 @@ export interface TenantState {
 export interface RoundModule {
   /** It takes the tenant's commits: they come as steps of its own, and as nothing else. */
   readonly takesCommits?: boolean;
+  /** It runs the tenant's rounds itself, and this is none of them. */
+  readonly runsRounds?: boolean;
   /** Refuses an operation together with its payload, by what is known before anything is judged. */
   check?(operation: CommitOperation, declaredName: string): Refusal | undefined;
   /** Refuses an operation whose payload is right. Also asked about what a delete changes in other records. */
@@ -156,11 +158,18 @@ export function firstOf<T>({ modules }: TenantState, ask: (module: RoundModule) 
   return undefined;
 }
 
-/** The module that takes the tenant's commits. */
-export function ownerOf({ modules }: Pick<TenantState, "modules">): string | undefined {
-  for (const [name, { takesCommits }] of modules) if (takesCommits) return name;
+/** The name of the first module of which something holds. */
+export function moduleThat(
+  { modules }: Pick<TenantState, "modules">,
+  holds: (module: RoundModule) => boolean | undefined,
+): string | undefined {
+  for (const [name, module] of modules) if (holds(module)) return name;
   return undefined;
 }
+
+/** The module that takes the tenant's commits. */
+export const ownerOf = (state: Pick<TenantState, "modules">): string | undefined =>
+  moduleThat(state, ({ takesCommits }) => takesCommits);
 
 export const judgeByModules = (
   state: TenantState,

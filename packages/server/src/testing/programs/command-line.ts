@@ -10,9 +10,9 @@ import { operatorDatabases } from "../../flows/datasources/operator-databases.ts
 import { renewLogs } from "../../flows/log/log-epoch.ts";
 import { readPlacesOfAll } from "../../flows/moves/recover-tenant.ts";
 import { dumpOrganization, restoreOrganization } from "../../flows/organizations/dump.ts";
-import { openTableTools } from "../../flows/tables/table-tools.ts";
 import { newSecretToken } from "../../flows/tokens/secret-keys.ts";
 import { withSourceTools } from "../../modules/sources/tools.ts";
+import { openTableTools } from "../../modules/tables/flows/table-tools.ts";
 import { createWebhookSender } from "../../modules/webhooks/send-webhook.ts";
 import { datasourceReach } from "../../parts/datasource-reach.ts";
 import { builtInHooks } from "../../parts/modules.ts";
@@ -72,7 +72,7 @@ export function commandLine(
       say: (line) => void write("err")(`${line}\n`),
       interrupted: () => interrupted.signal,
       openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
-      dump: (wanted, line) => dumpOrganization(pool, wanted, line),
+      dump: (wanted, line) => dumpOrganization(pool, builtInHooks.places, wanted, line),
       renewLogs: () => renewLogs(pool),
       restore: (lines, options) => restoreOrganization(pool, builtInHooks, lines, options),
       withDatabases: (work) =>

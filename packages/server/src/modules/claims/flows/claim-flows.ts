@@ -18,7 +18,7 @@ import { type ClaimState, inQueueOrder, isWaiting, presentClaim, presentQueue } 
 import type { ClaimOrder } from "../rules/claim-order.ts";
 import { readTtl } from "../rules/ttl.ts";
 import { type ClaimOutcome, claimAsk } from "./claims-in-rounds.ts";
-import { readQueues } from "./read-queues.ts";
+import { type Elsewhere, readQueues } from "./read-queues.ts";
 
 /** The record that a claim request is about, and how errors name its fields. */
 export interface ClaimTarget {
@@ -68,7 +68,7 @@ export type ListenToQueue = (tenant: number, key: string) => Promise<QueueListen
 
 export function claimFlows(
   db: Database,
-  tables: Database,
+  elsewhere: Elsewhere,
   schemas: SchemaCache,
   lane: CommitLanes,
   listen: ListenToQueue,
@@ -105,7 +105,7 @@ export function claimFlows(
     const living = told?.claims.find((one) => one.id === id);
     const claim = living ?? (isRecordId(id) ? await readClaim(db, by.tenant, id) : undefined);
     if (!claim) return notFound;
-    const queue = told ?? (await readQueues(db, [recordOf(by.tenant, claim)], tables))[0];
+    const queue = told ?? (await readQueues(db, [recordOf(by.tenant, claim)], elsewhere))[0];
     const own = claim.participant === nameOf(by);
     if (!queue || !(own || maySee(by, claim.model, queue))) return notFound;
     return { claim: queue.claims.find((one) => one.id === id) ?? claim, queue, own };
@@ -190,7 +190,7 @@ export function claimFlows(
       const declared = await declaredFor(by, { model, id, at: "" }, "read");
       // An unknown model is 404 only in a path. In a query it is 400, as in a body.
       if (isRefusal(declared)) return declared.code === "unknown_model" ? { ...declared, status: 400 } : declared;
-      const [queue] = await readQueues(db, [{ tenant: by.tenant, model: model.toLowerCase(), id }], tables);
+      const [queue] = await readQueues(db, [{ tenant: by.tenant, model: model.toLowerCase(), id }], elsewhere);
       if (!queue || !maySee(by, model.toLowerCase(), queue)) return refuse("record_not_found", { param: "id" });
       return listOf(presentQueue(queue.claims, declared.name, queue.now));
     },
@@ -203,7 +203,7 @@ export function claimFlows(
       const queues = await readQueues(
         db,
         names.map(({ model, record }) => ({ tenant: by.tenant, model, id: record })),
-        tables,
+        elsewhere,
       );
       const lineOf = new Map(names.map(({ model, record }, i) => [recordKey(model, record), queues[i]]));
       const { models } = await liveSchema(db, schemas, by.tenant);

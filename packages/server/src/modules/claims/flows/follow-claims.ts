@@ -4,7 +4,7 @@ import { liveSchema } from "../../../flows/schema/live-schema.ts";
 import type { SchemaCache } from "../../../flows/schema/schema-cache.ts";
 import { createBatch } from "../../../flows/tokens/batch.ts";
 import { type ClaimChange, type ReadQueue, readClaimChanges, readClaimHeads } from "../db/read-claims.ts";
-import { readQueues } from "./read-queues.ts";
+import { type Elsewhere, readQueues } from "./read-queues.ts";
 
 export type { ClaimChange, ReadQueue };
 
@@ -18,12 +18,12 @@ export interface FollowClaims {
   modelNames(tenant: number): Promise<(model: string) => string>;
 }
 
-export function followClaims(db: Database, tables: Database, schemas: SchemaCache): FollowClaims {
+export function followClaims(db: Database, elsewhere: Elsewhere, schemas: SchemaCache): FollowClaims {
   const lastChange = createBatch((tenants: readonly number[]) => readClaimHeads(db, tenants));
   return {
     lastChange: async (tenant) => (await lastChange(tenant)) ?? 0,
     changes: (tenant, after) => readClaimChanges(db, tenant, after),
-    queues: (names) => readQueues(db, names, tables),
+    queues: (names) => readQueues(db, names, elsewhere),
     modelNames: async (tenant) => {
       const { models } = await liveSchema(db, schemas, tenant);
       return (model) => models.get(model)?.name ?? model;

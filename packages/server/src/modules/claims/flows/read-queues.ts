@@ -1,25 +1,32 @@
 import type { Claim } from "@holdfast/sdk/protocol";
 import { type RecordName, readGroups } from "../../../db/commits/records.ts";
 import type { Transaction } from "../../../db/connection/transaction.ts";
-import { attachedSources } from "../../../flows/tables/record-sources.ts";
+import type { RecordPlaces } from "../../../flows/lists/record-places.ts";
 import { type ReadQueue, readQueues as readStored } from "../db/read-claims.ts";
 import { presentQueue } from "../rules/claim.ts";
 
-/** The queues of records. Which groups a record of an attached table has, the table says, which is read in `tables`. */
+/** Where records are that Holdfast does not keep itself, and the connections that read them. */
+export interface Elsewhere {
+  readonly tables: Transaction;
+  readonly places: RecordPlaces;
+}
+
+/** The queues of records. Which groups a record has that is elsewhere, is read there. */
 export async function readQueues(
   db: Transaction,
   names: readonly RecordName[],
-  tables = db,
+  { tables, places }: Elsewhere,
 ): Promise<readonly ReadQueue[]> {
   const queues = await readStored(db, names);
   const attached = names.filter((_, i) => queues[i]?.isAttached);
   if (attached.length === 0) return queues;
   const found = new Map<string, readonly string[]>();
   for (const tenant of new Set(attached.map((name) => name.tenant)))
-    for (const [model, source] of await attachedSources(db, tenant)) {
+    for (const [model, relation] of await places.of(db, tenant)) {
       const ids = attached.flatMap((name) => (name.tenant === tenant && name.model === model ? name.id : []));
       if (ids.length === 0) continue;
-      for (const [id, groups] of await readGroups(tables, source, ids)) found.set(keyOf({ tenant, model, id }), groups);
+      for (const [id, groups] of await readGroups(tables, relation, ids))
+        found.set(keyOf({ tenant, model, id }), groups);
     }
   return queues.map((queue, i) =>
     queue.isAttached ? { ...queue, groups: found.get(keyOf(names[i] as RecordName)) } : queue,
@@ -32,7 +39,7 @@ export async function claimsOn(
   record: RecordName,
   modelName: string,
 ): Promise<{ readonly claims: Claim[] }> {
-  const [queue] = await readQueues(db, [record]);
+  const [queue] = await readStored(db, [record]);
   return { claims: queue ? presentQueue(queue.claims, modelName, queue.now).claims : [] };
 }
 

@@ -3,7 +3,7 @@ import type { Statement } from "../../../db/connection/statement.ts";
 import type { InRounds, TenantInRound } from "../../../flows/commits/in-rounds.ts";
 import { type CommitStep, commitsOf, type Job, tenantOf } from "../../../flows/commits/job.ts";
 import type { RoundAnswer } from "../../../flows/commits/round-outcome.ts";
-import type { LiveSchema } from "../../../flows/schema/schema-cache.ts";
+import { oncePerSchema } from "../../../flows/schema/once-per-schema.ts";
 import { ownerOf, type RoundModule } from "../../../rules/commits/tenant-state.ts";
 import { deleteIntents, insertIntents, loadOpenIntents, loadReservations, type ReservedKey } from "../db/intents.ts";
 import { type ListedModel, loadListedModels } from "../db/sources.ts";
@@ -69,17 +69,8 @@ async function load(pipe: Pipe, jobs: readonly Job[]): Promise<FoundIntents> {
   return { reserved, open, listed };
 }
 
-/** By schema, which is asked in each round. */
-const withSources = new WeakMap<LiveSchema, boolean>();
-
 /** Whether some models of a tenant have sources. */
-function hasSources(schema: LiveSchema): boolean {
-  const known = withSources.get(schema);
-  if (known !== undefined) return known;
-  const has = [...schema.models.values()].some(({ model }) => model.source !== undefined);
-  withSources.set(schema, has);
-  return has;
-}
+const hasSources = oncePerSchema(({ models }) => [...models.values()].some(({ model }) => model.source !== undefined));
 
 /** What is known of one tenant's. */
 const stateAt = (
@@ -98,7 +89,7 @@ function changesOf(jobs: readonly Job[], outcomes: readonly RoundAnswer[]): Stat
   const ended: SourceIntent[] = [];
   for (const [i, job] of jobs.entries()) {
     const [step, outcome] = [stepOf(job), outcomes[i]];
-    if (!step || typeof outcome !== "object") continue;
+    if (!step || !outcome || "runBy" in outcome) continue;
     if (step.ends && outcome.commits && outcome.commits.length > 0) ended.push(step.ends);
     if (outcome.answer !== undefined && outcome.answer !== "no sources") begun.push(outcome.answer as SourceIntent);
   }

@@ -1,0 +1,23 @@
+import { hasRecords } from "../../../db/commits/records.ts";
+import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { RecordPlaces } from "../../../flows/lists/record-places.ts";
+import { readAttachments } from "../db/attachments.ts";
+import { isReadable } from "../rules/check-attached.ts";
+import { awaitCaptured } from "./await-captured.ts";
+import { relationOfTable, relationsOfTables } from "./table-relations.ts";
+
+/** The records of models with tables are the rows of these. */
+export const tablePlaces: RecordPlaces = {
+  has: ({ table }) => table !== undefined,
+  of: async (db, tenant) => relationsOfTables(await readAttachments(db, tenant)),
+  filled,
+  awaitLog: awaitCaptured,
+};
+
+async function filled(tx: Transaction, tenant: number): Promise<ReadonlyMap<string, boolean>> {
+  const found = new Map<string, boolean>();
+  // Of a table that cannot be read, nothing is hidden unasked.
+  for (const table of await readAttachments(tx, tenant))
+    found.set(table.model, !isReadable(table) || (await hasRecords(tx, tenant, table.model, relationOfTable(table))));
+  return found;
+}

@@ -1,0 +1,14 @@
+import { lockHead } from "../../../db/commits/heads.ts";
+import type { Transaction } from "../../../db/connection/transaction.ts";
+import { insertSchema, readSchema } from "../../../db/schema/model-schemas.ts";
+
+/** A schema whose rows have another version makes every client of the tenant read its rows again. */
+export async function tellToReadAgain(tx: Transaction, tenant: number, version: number): Promise<void> {
+  const schema = await readSchema(tx, tenant, version);
+  if (schema) await insertSchema(tx, tenant, { ...schema, version: version + 1, rowsVersion: version + 1 });
+}
+
+export async function tellAllToReadAgain(tx: Transaction, tenant: number): Promise<void> {
+  const { schemaVersion } = await lockHead(tx, tenant);
+  await tellToReadAgain(tx, tenant, schemaVersion);
+}
