@@ -94,7 +94,7 @@ export interface TakenModels {
   /** Models, in lower case, whose records read otherwise from now on. */
   readonly rewritten?: readonly string[];
   /** Called when the schema is stored. `upTo`: the end of the log. */
-  landed?(upTo: number): Promise<void>;
+  stored?(upTo: number): Promise<void>;
 }
 
 export interface ModelsPush {
@@ -237,7 +237,7 @@ async function land(
         ? version
         : before.rowsVersion,
   });
-  for (const { landed } of taken) await landed?.(head.syncId);
+  for (const { stored } of taken) await stored?.(head.syncId);
   for (const then of schemaPushed) await then(tx, tenant, renames);
   return {
     object: "schema" as const,

@@ -41,7 +41,7 @@ export async function checkTables(
   return {
     warnings,
     rewritten: followed.map(({ table }) => table.model),
-    async landed(upTo) {
+    async stored(upTo) {
       await updateGroupRules(tx, tenant, pushed.models);
       for (const { table, columns } of followed) await replaceColumns(tx, table, columns, upTo);
     },

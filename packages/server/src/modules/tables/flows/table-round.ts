@@ -224,15 +224,19 @@ async function judgeTableRound(
     const planned = await judge(found, planWrites(order, plan));
     const writes = writtenByCommit(judgedOf(jobs, planned), found.tables.attached);
     if (writes.size === 0) return planned;
+    const ordered = orderWrites([...writes.values()]);
     const [, { results, changes: made }, captured, late] = await pipe.send([
       savepoint,
-      writeRows(tenant, orderWrites([...writes.values()])),
+      writeRows(tenant, ordered),
       takeOwnChanges(tenant),
       loadCapturedTransactions(tenant, brokenModels(found.tables.attached.values())),
     ]);
     const changes = made.length > 0 ? made : captured;
     const outcome = settleWrites({ order, writes, results, changes, tables: found.tables });
-    if (outcome.kind === "denied" || results.some(({ done, sqlstate }) => !done && IS_OTHER.test(sqlstate))) changed();
+    const isOther = results.some(({ done, sqlstate }) => !done && IS_OTHER.test(sqlstate));
+    // One by one everything was written, at once it was not: something acts beyond these rows, and has been added.
+    const actsBeyond = ordered.atOnce && results.every(({ done, upTo }) => done && upTo !== null);
+    if (outcome.kind === "denied" || isOther || actsBeyond) changed();
     if (outcome.kind === "denied") {
       plan = { ...plan, denied: new Map([...plan.denied, ...outcome.denied]) };
       await pipe.send([rollbackToSavepoint]);

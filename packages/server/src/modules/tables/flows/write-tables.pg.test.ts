@@ -116,6 +116,32 @@ test.each([
   },
 );
 
+test.each([
+  ["another table", "late_leaves", "on delete cascade", ["deleted a", "deleted b"]],
+  ["another table", "late_loose", "on delete set null", ["deleted a", "updated b"]],
+  ["its own table", "late_tree", "on delete cascade", ["deleted a", "deleted b"]],
+])(
+  "[DS174] what a foreign key does to %s (%s, %s) is in the log, also if it was added since the server looked at the tables",
+  async (where, name, acts, log) => {
+    const isOwn = where === "its own table";
+    const parent = isOwn ? name : `${name}_of`;
+    await db.query(`create table public.${name} (id text primary key, up text)`);
+    if (!isOwn) await db.query(`create table public.${parent} (id text primary key, up text)`);
+    await db.query(`insert into ${parent} values ('a', null), ('c', null)`);
+    await db.query(`insert into ${name} values ('b', 'a')`);
+    const { model } = await attach(`public.${parent}`, { up: {} });
+    if (!isOwn) await attach(`public.${name}`, { up: {} });
+    // Now it knows the tables, and takes them from this round for the next.
+    expect((await update(model, "c", { up: "c" })).status).toBe(200);
+    await db.query(`alter table ${name} add foreign key (up) references ${parent} ${acts}`);
+    const gone = await remove(model, "a");
+    expect(gone.status, gone.text).toBe(200);
+    const [, ...said] = await entries(2);
+    expect(said.map(({ verb, id }) => `${verb} ${id}`).sort()).toEqual(log);
+    expect(new Set(said.map(({ clientTxId }) => clientTxId)).size).toBe(1);
+  },
+);
+
 test("[DS14] [DS172] [DS104] [DS173] [DS103] a constraint refuses its commit alone, with what the database says; the others of a bulk are written", async () => {
   await db.query(`create table public.strict (
     id text primary key, title text not null, slot int unique deferrable initially deferred, size int check (size > 0))`);
