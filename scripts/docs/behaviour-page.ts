@@ -26,7 +26,7 @@ export const ruleFiles: readonly string[] = [
   "packages/server/src/modules/RULES.md",
   "packages/server/src/rules/schema/RULES.md",
   "packages/server/src/modules/tables/RULES.md",
-  "packages/server/src/rules/datasources/RULES.md",
+  "packages/server/src/modules/databases/RULES.md",
   "packages/server/src/modules/sources/RULES.md",
   "packages/server/RULES.md",
   "apps/demo/RULES.md",

@@ -26,7 +26,7 @@ const suitePackages = [
 export const quality = ["qa/", "e2e/", "scripts/"];
 
 /** Subjects beside the server's kernel. The kernel imports none of them, and none imports another. */
-const modules = ["claims", "presence", "sources", "tables", "webhooks"];
+const modules = ["claims", "databases", "presence", "sources", "tables", "webhooks"];
 
 /** The folders of the server but `modules/`. */
 const KERNEL = [
@@ -47,7 +47,7 @@ export const picture: Layer[] = [
   { files: `${sdk}/core/`, imports: [`${sdk}/protocol/`], packages: [], pure: true },
   { files: `${server}/rules/`, packages: [words], pure: true },
   // The same layers inside a module
-  ...["claims", "sources", "tables", "webhooks"].map((name) => ({
+  ...["claims", "databases", "sources", "tables", "webhooks"].map((name) => ({
     files: `${server}/modules/${name}/rules/`,
     imports: [`${server}/rules/`],
     packages: [words],
@@ -158,7 +158,7 @@ export const picture: Layer[] = [
     {
       files: `${server}/modules/${name}/db/`,
       imports: [`${server}/db/`],
-      types: [`${server}/rules/`, `${server}/modules/${name}/`],
+      types: [`${server}/rules/`, `${server}/flows/tenant-data.ts`, `${server}/modules/${name}/`],
     },
     {
       files: `${server}/modules/${name}/`,

@@ -3,9 +3,9 @@ import { type ServerLimits, serverLimits, webhookLimits } from "@holdfast/sdk/pr
 import type { pino } from "pino";
 import { type Config, ConfigError, limitSettings, readConfig, TOKEN } from "./config.ts";
 import { hasHead } from "./db/commits/heads.ts";
+import { readOwnService } from "./db/connection/database-owner.ts";
 import { migrate } from "./db/connection/migrate.ts";
 import { createPool } from "./db/connection/pool.ts";
-import { readOwnService } from "./db/datasources/database-owner.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
 import { endWithNpm } from "./end-with-npm.mjs";
 import { pushSchema } from "./flows/schema/push-schema.ts";

@@ -4,11 +4,10 @@ import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
 import { originCheck } from "./addresses/origin-check.ts";
 import { createPublicUrl } from "./addresses/public-url.ts";
+import { readOwnService } from "./db/connection/database-owner.ts";
 import { migrate } from "./db/connection/migrate.ts";
-import { readOwnService } from "./db/datasources/database-owner.ts";
 import { readCursorKey } from "./db/tokens/service-secrets.ts";
 import { createEncryption, newMasterKey as masterKey } from "./encryption.ts";
-import { reencryptConnections } from "./flows/datasources/reencrypt-connections.ts";
 import { pageCursors } from "./flows/lists/page-cursor.ts";
 import { createUsageCounter } from "./flows/organizations/count-usage.ts";
 import { newSecretToken as secretToken } from "./flows/tokens/secret-keys.ts";
@@ -17,18 +16,16 @@ import { createIncomingAnswers } from "./limits/incoming-answers.ts";
 import { createMetrics } from "./metrics/prometheus.ts";
 import { ROUND_BOUNDS, registerMetrics } from "./metrics/register-metrics.ts";
 import { openAuthentication } from "./parts/authentication.ts";
+import { openConnections } from "./parts/connections.ts";
 import type { ServerContext } from "./parts/context.ts";
-import { openDatabase } from "./parts/database.ts";
-import { datasourceReach } from "./parts/datasource-reach.ts";
-import { openDatasources } from "./parts/datasources.ts";
-import { openHomes } from "./parts/homes.ts";
 import { listen, mountRoutes, openHttp } from "./parts/http.ts";
-import { builtIn, hooksOf, measureModules, openServiceModules } from "./parts/modules.ts";
+import { builtIn, hooksOf, measureModules, openDirectory, openServiceModules } from "./parts/modules.ts";
+import { openOtherDatabases } from "./parts/other-databases.ts";
 import { ownModules } from "./parts/own-module.ts";
 import { createParts } from "./parts/part.ts";
-import { openPlane } from "./parts/plane.ts";
-import { openPlanes } from "./parts/planes.ts";
-import { openStreams } from "./parts/streams.ts";
+import { openStreams, type Streams } from "./parts/streams.ts";
+import { openTenantDatabase } from "./parts/tenant-database.ts";
+import { openTenantDatabases } from "./parts/tenant-databases.ts";
 import { openTokens } from "./parts/tokens.ts";
 import { openUsage } from "./parts/usage.ts";
 import type { DatabaseSettings, Report, ServerOptions } from "./server-options.ts";
@@ -89,7 +86,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const settings = { ...DATABASE, ...options.database };
   const cacheBytes = settings.cacheMegabytes * 2 ** 20;
   const database = opened(
-    openDatabase({ ...{ url: options.databaseUrl, settings, logger, report }, replaced: forget }),
+    openConnections({ ...{ url: options.databaseUrl, settings, logger, report }, replaced: forget }),
   );
   const { pool } = database;
   const limits = { ...serverLimits, ...options.limits };
@@ -116,46 +113,44 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     publicUrl: createPublicUrl(options.publicUrl),
     stopping: stopping.signal,
   };
-  const unreadable = await reencryptConnections(pool, ctx.encryption);
-  if (unreadable > 0)
-    logger.warn(
-      { event: "connections_unreadable", unreadable },
-      "Connection strings of datasources are encrypted with a master key that is not configured.",
-    );
   const isOriginAllowed = originCheck(options.origins);
 
   const authentication = opened(openAuthentication(ctx, database, cacheBytes / 4));
+  const { forgetAll } = authentication.authenticator;
   const usage = opened(openUsage(ctx, pool));
-  const own = opened(await openPlane(ctx, database, cacheBytes, all).catch(giveUp));
-  const reach = datasourceReach(options.datasourcesAllowPrivate === true);
-  const shared = { service, reach };
-  const homes = openHomes(ctx, {
-    ...{ ...shared, modules: all, db: pool, cacheBytes: cacheBytes / 8 },
-    replaced(home) {
-      streams.gateway.restart("the logs have new ids", (who) => who.home === home);
+  const own = opened(await openTenantDatabase(ctx, database, cacheBytes, all).catch(giveUp));
+  const directory = openDirectory(ctx, pool, all);
+  let streams: Streams | undefined;
+  const openOther = openOtherDatabases(ctx, {
+    ...{ directory, service, modules: all, cacheBytes: cacheBytes / 8 },
+    replaced(id) {
+      streams?.gateway.restart("the logs have new ids", (who) => who.database === id);
       // A backup may be of an earlier release: opening it again migrates it.
-      planes.reopen(home);
+      databases.reopen(id);
     },
   });
-  const planes = opened(openPlanes({ own, open: homes.open, failed: report("datasource_failed") }));
+  const databases = opened(openTenantDatabases({ own, open: openOther, failed: report("datasource_failed") }));
+  function hasMoved(tenant: number): void {
+    forgetAll();
+    streams?.gateway.restart("the tenant has moved", (who) => who.tenant === tenant);
+  }
+  database.wake.subscribe({ moved: hasMoved, opened: forgetAll });
   const http = opened(await openHttp(ctx, isOriginAllowed, authentication));
-  const modules = opened(openServiceModules({ ...ctx, db: pool, dataOf: planes.of, openOf: planes.moduleOf }, all));
-  const streams = opened(openStreams(ctx, isOriginAllowed, authentication, planes, modules));
-  const tokens = opened(openTokens(ctx, database, authentication, streams, planes));
-  const datasources = opened(
-    openDatasources(ctx, { ...shared, database, urlOf: homes.urlOf, authentication, planes, streams, modules }),
-  );
-  const streamAnswers = mountRoutes(ctx, http, authentication, planes, {
-    ...planes.routes,
+  const ofService = { ...ctx, own: database, service, databases, directory, hasMoved };
+  const modules = opened(await openServiceModules(ofService, all).catch(giveUp));
+  streams = opened(openStreams(ctx, isOriginAllowed, authentication, databases, modules));
+  const tokens = opened(openTokens(ctx, database, authentication, streams, databases));
+  const streamAnswers = mountRoutes(ctx, http, authentication, databases, directory, {
+    ...databases.routes,
     ...tokens.routes,
     ...usage.routes,
-    ...datasources.routes,
+    ...modules.routes,
   });
   streams.gateway.accept(http.app.server, streamAnswers);
   registerMetrics(metrics, {
     ...{ pool, authPool: authentication.pool, failures, usage: ctx.usage, counters: http.counters },
     answers: ctx.answers,
-    others: planes.served,
+    others: databases.served,
     ...{ lane: own.lanes, gateway: streams.gateway },
     caches: {
       schemas: own.schemas.use,

@@ -1,6 +1,6 @@
 import { ConfigError } from "./config.ts";
+import { ForeignDatabase } from "./db/connection/database-owner.ts";
 import { MissingRight, NewerDatabase } from "./db/connection/migrate.ts";
-import { ForeignDatabase } from "./db/datasources/database-owner.ts";
 import { EmbeddedPostgresError } from "./embedded-postgres/embedded-postgres-error.ts";
 
 type SystemError = NodeJS.ErrnoException & {

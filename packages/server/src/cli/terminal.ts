@@ -1,5 +1,5 @@
-import type { OperatorDatabases } from "../flows/datasources/operator-databases.ts";
 import type { DumpCounts, Restored, RestoreOptions } from "../flows/organizations/dump.ts";
+import type { OperatorDatabases } from "../modules/databases/flows/operator-databases.ts";
 import type { SourceTools } from "../modules/sources/flows/source-tools.ts";
 import type { TableTools } from "../modules/tables/flows/table-tools.ts";
 import type { WebhookSender } from "../modules/webhooks/send-webhook.ts";

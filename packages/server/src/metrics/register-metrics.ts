@@ -5,7 +5,7 @@ import type { CacheUse } from "../flows/sized-cache.ts";
 import type { Counters } from "../http/counters.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { Gateway } from "../realtime/gateway.ts";
-import type { DatabaseHealth } from "../rules/datasources/present-datasource.ts";
+import type { DatabaseHealth } from "../rules/database-health.ts";
 import type { Failures } from "../server-options.ts";
 import type { Metrics } from "./prometheus.ts";
 
@@ -28,7 +28,7 @@ export interface MeasuredDatabase {
   /** As the operator calls it. Null: it is a tenant's own. */
   readonly name: string | null;
   readonly health: Pick<DatabaseHealth, "problem" | "since">;
-  readonly plane: { readonly pool: Database; readonly lanes: Pick<CommitLanes, "waiting"> } | undefined;
+  readonly open: { readonly pool: Database; readonly lanes: Pick<CommitLanes, "waiting"> } | undefined;
 }
 
 /** Seconds: from a commit in an idle database to one that is about to be refused. */
@@ -67,12 +67,12 @@ export function registerMetrics(metrics: Metrics, measured: Measured): void {
 /** The operator's databases by name, those of tenants all together: there may be thousands. */
 function measureOthers({ gauge }: Metrics, { others }: Measured): void {
   const sumsOf = (
-    measure: (one: NonNullable<MeasuredDatabase["plane"]>) => number,
+    measure: (one: NonNullable<MeasuredDatabase["open"]>) => number,
     more: Record<string, string> = {},
   ) => {
     const sums = new Map<string, number>();
-    for (const { name, plane } of others())
-      sums.set(name ?? "", (sums.get(name ?? "") ?? 0) + (plane ? measure(plane) : 0));
+    for (const { name, open } of others())
+      sums.set(name ?? "", (sums.get(name ?? "") ?? 0) + (open ? measure(open) : 0));
     return [...sums].map(([name, sum]) => [sum, { ...labelsOf(name), ...more }] as const);
   };
   gauge("holdfast_other_databases", "Databases beside the service's own, by kind and state.", () => {

@@ -6,8 +6,8 @@ import { type AuthHook, createAuthHook } from "../http/auth-hook.ts";
 import { createTraffic, type Traffic } from "../http/traffic.ts";
 import { type ConnectionQuota, createConnectionQuota } from "../limits/connection-quota.ts";
 import { createFailedAuthLimiter, type FailedAuthLimiter } from "../limits/failed-auth-limiter.ts";
+import type { Connections } from "./connections.ts";
 import type { ServerContext } from "./context.ts";
-import type { OpenDatabase } from "./database.ts";
 import type { Part } from "./part.ts";
 
 /** Who sends a request or opens a stream, and how much each may do. */
@@ -25,7 +25,7 @@ export interface Authentication extends Part {
 
 export function openAuthentication(
   { options, database, limits, report }: ServerContext,
-  { url, verify, wake }: OpenDatabase,
+  { url, verify, wake }: Connections,
   maxBytes: number,
 ): Authentication {
   const pool = createPool({

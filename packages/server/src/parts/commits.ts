@@ -4,7 +4,7 @@ import { readCommit } from "../flows/commits/read-commit.ts";
 import type { PublishDrained } from "../flows/commits/round-result.ts";
 import { submitCommits } from "../flows/commits/submit-commits.ts";
 import { commitRoutes } from "../http/routes/commits.ts";
-import type { PlaneContext } from "./context.ts";
+import type { DatabaseContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
 import type { OpenModules } from "./modules.ts";
 import type { Part } from "./part.ts";
@@ -17,7 +17,7 @@ export interface Commits extends Part {
 
 /** Commits and claims are decided in the lanes. Afterwards, each round is published here and to other processes. */
 export function openCommits(
-  ctx: PlaneContext,
+  ctx: DatabaseContext,
   { hub }: Hubs,
   { after, changed: announceChange }: Pick<OpenModules, "after" | "changed">,
 ): Commits {
@@ -62,7 +62,7 @@ export function openCommits(
 }
 
 export const routesOfCommits = (
-  { pool, usage, publicUrl }: PlaneContext,
+  { pool, usage, publicUrl }: DatabaseContext,
   { lanes }: Commits,
   { takers }: OpenModules,
   { seeRecord }: Reads,

@@ -13,7 +13,7 @@ import type { IncomingAnswers } from "../limits/incoming-answers.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import type { HeadPoll } from "../realtime/log/head-poll.ts";
 import type { DatabaseSettings, Report, ServerOptions } from "../server-options.ts";
-import type { OpenDatabase } from "./database.ts";
+import type { Connections } from "./connections.ts";
 
 /** What all parts of the server use. */
 export interface ServerContext {
@@ -41,14 +41,14 @@ export interface ServerContext {
 }
 
 /** What the parts use that serve the tenants of one database. */
-export interface PlaneContext extends ServerContext, Omit<OpenDatabase, "close" | "check"> {
+export interface DatabaseContext extends ServerContext, Omit<Connections, "close" | "check"> {
   /** Memory for the caches of this database together. */
   readonly cacheBytes: number;
   readonly schemas: SchemaCache;
 }
 
 /** What modules use of the kernel that serves the tenants of one database. */
-export interface ModuleContext extends PlaneContext {
+export interface ModuleContext extends DatabaseContext {
   readonly lanes: CommitLanes;
   readonly publishDrained: PublishDrained;
   /** The heads of logs that are followed. */

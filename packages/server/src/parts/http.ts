@@ -1,9 +1,9 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyError, FastifyInstance } from "fastify";
-import { listAllDatasources } from "../db/datasources/datasources.ts";
 import { databaseReadiness, followReadiness } from "../flows/readiness.ts";
 import { modelsOf } from "../flows/schema/models-of.ts";
 import type { StreamAnswers } from "../flows/stream-answers.ts";
+import type { Directory } from "../flows/tenant-data.ts";
 import type { Handlers } from "../http/answer.ts";
 import { countReads } from "../http/count-reads.ts";
 import { type Counters, createCounters } from "../http/counters.ts";
@@ -22,7 +22,7 @@ import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
 import { databaseOf } from "./own-module.ts";
 import type { Part } from "./part.ts";
-import type { Planes } from "./planes.ts";
+import type { TenantDatabases } from "./tenant-databases.ts";
 
 /**
  * Large bodies block the event loop while they are parsed and judged, so only a few are admitted at once: while one
@@ -72,7 +72,8 @@ export function mountRoutes(
   { options, usage, metrics, publicUrl, answers, stopping }: ServerContext,
   { app, counters }: Http,
   { authHook, authenticator, traffic, failedAuths, clientAddress }: Authentication,
-  { own, of: planeOf, followed, served }: Planes,
+  { own, of: databaseAt, followed, served }: TenantDatabases,
+  directory: Directory,
   handlers: Handlers,
 ): StreamAnswers {
   const calls = endpointCalls(
@@ -83,11 +84,11 @@ export function mountRoutes(
     },
   );
   mount(app, calls, authHook);
-  mountOwnRoutes(app, authHook, options.modules ?? [], async (of) => databaseOf((await planeOf(of)).pool));
+  mountOwnRoutes(app, authHook, options.modules ?? [], async (of) => databaseOf((await databaseAt(of)).pool));
   mountHealth(app, {
     isReady: followReadiness(databaseReadiness(own.pool, own.lanes.canCommit)),
     others: served,
-    hosts: async () => new Map((await listAllDatasources(own.pool)).map(({ id, host }) => [id, host])),
+    hosts: directory.hosts,
     ...{ adminToken: options.adminToken, failedAuths, clientAddress },
   });
   mountMetrics(app, {

@@ -5,7 +5,7 @@ import { createCatchUp } from "../realtime/log/catch-up.ts";
 import { createHeadPoll, type HeadPoll } from "../realtime/log/head-poll.ts";
 import { createHub } from "../realtime/log/hub.ts";
 import type { Followed } from "../realtime/session-deps.ts";
-import type { PlaneContext } from "./context.ts";
+import type { DatabaseContext } from "./context.ts";
 import type { Part } from "./part.ts";
 
 /** Pages for sockets that catch up: few enough that commits get their share of the database. */
@@ -16,7 +16,7 @@ export interface Hubs extends Part, Omit<Followed, "modules"> {
   readonly heads: HeadPoll;
 }
 
-export function openHubs({ pool, schemas, cacheBytes, wake, report }: PlaneContext): Hubs {
+export function openHubs({ pool, schemas, cacheBytes, wake, report }: DatabaseContext): Hubs {
   const log = followLog(pool, schemas);
   const heads = createHeadPoll(log.heads, report("tail_failed"));
   const hub = createHub(log, heads, report("tail_failed"));

@@ -3,7 +3,7 @@ import { prune } from "../flows/log/prune.ts";
 import { finishAllRewriting } from "../flows/schema/rewrite-records.ts";
 import { startIndexer } from "../workers/indexer.ts";
 import { startPruner } from "../workers/pruner.ts";
-import type { PlaneContext } from "./context.ts";
+import type { DatabaseContext } from "./context.ts";
 import type { Part } from "./part.ts";
 
 /** A receipt is kept for as long as its idempotency key is remembered. */
@@ -21,7 +21,7 @@ export interface Maintenance extends Part {
   schemaChanged(): void;
 }
 
-export function openMaintenance({ options, url, pool, logger, report }: PlaneContext): Maintenance {
+export function openMaintenance({ options, url, pool, logger, report }: DatabaseContext): Maintenance {
   const { logRetentionDays, pruneEveryMs = HOUR_MS } = options;
   const indexer = startIndexer(
     async (signal) => {

@@ -5,14 +5,16 @@ import type { TakeCommits } from "../flows/commits/submit-commits.ts";
 import type { DatasourceKind } from "../flows/datasource-kind.ts";
 import type { RecordPlaces } from "../flows/lists/record-places.ts";
 import type { OfRecord } from "../flows/log/read-record.ts";
+import type { OrganizationCreated } from "../flows/organizations/operator-flows.ts";
 import type { CheckModels, FollowPush } from "../flows/schema/push-schema.ts";
-import type { DataOf } from "../flows/tenant-data.ts";
+import type { DataOf, Directory, TenantPlace, UsedDatabase } from "../flows/tenant-data.ts";
 import type { Handlers } from "../http/answer.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import type { OpenStream } from "../realtime/handshake.ts";
 import type { SocketModules } from "../realtime/socket-module.ts";
 import type { StreamModules } from "../realtime/stream-module.ts";
-import type { Principal } from "../rules/tokens/participant.ts";
+import type { DatabaseHealth } from "../rules/database-health.ts";
+import type { Connections } from "./connections.ts";
 import type { ModuleContext, ServerContext } from "./context.ts";
 import type { Part } from "./part.ts";
 
@@ -22,8 +24,10 @@ import type { Part } from "./part.ts";
  */
 export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
   readonly name: string;
+  /** Where databases of tenants are beside the service's own. `db`: the service's own. */
+  directory?(ctx: ServerContext, db: Database): Directory;
   /** For the whole process. */
-  open?(ctx: ServiceContext): ServiceModule;
+  open?(ctx: ServiceContext): ServiceModule | Promise<ServiceModule>;
   /** For the tenants of one database. */
   openIn?(ctx: ModuleContext): DatabaseModule<R> | Promise<DatabaseModule<R>>;
   /** Where it has the records of some models. */
@@ -34,6 +38,8 @@ export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
   readonly schemaPushed?: FollowPush;
   /** In the transaction that ends tokens, now or after so many seconds. */
   tokensEnded?(tx: Transaction, tokenIds: readonly string[], graceSeconds: number): Promise<void>;
+  /** In the transaction that creates an organization. */
+  readonly organizationCreated?: OrganizationCreated;
   /** What it says of a record that is read. */
   readonly ofRecord?: OfRecord;
   /** In rounds of commits. */
@@ -44,14 +50,32 @@ export interface Module<R extends Partial<Handlers> = Partial<Handlers>> {
 
 /** What modules use of the kernel for the whole process. */
 export interface ServiceContext extends ServerContext {
-  /** The service's own database. */
-  readonly db: Database;
-  readonly dataOf: DataOf;
-  /** What the module of this name has opened for the database where a tenant is. Rejects if that is away. */
-  openOf(name: string, tenant: Pick<Principal, "home">): Promise<DatabaseModule>;
+  /** The connections to the service's own database. */
+  readonly own: Connections;
+  /** Which service it is. */
+  readonly service: Buffer;
+  readonly databases: OpenDatabases;
+  readonly directory: Directory;
+  /** A tenant is in another database from now on: its requests go there, and its streams open anew. */
+  hasMoved(tenant: number): void;
+  /** Those of all modules. */
+  datasourceKinds(): readonly DatasourceKind[];
 }
 
-export interface ServiceModule extends Part {
+/** The databases with tenants. */
+export interface OpenDatabases {
+  readonly of: DataOf;
+  /** What the module of this name has opened for the database where a tenant is. Rejects if that is away. */
+  moduleOf(name: string, tenant: TenantPlace): Promise<DatabaseModule>;
+  /** Opens those that are not open, and closes all others. */
+  keep(used: readonly UsedDatabase[]): Promise<void>;
+  /** It has another address. */
+  reopen(id: string): void;
+  healthOf(id: string): DatabaseHealth;
+}
+
+export interface ServiceModule<R extends Partial<Handlers> = Partial<Handlers>> extends Part {
+  readonly routes?: R;
   /** What it does on sockets. */
   readonly sockets?: SocketModules;
   /** Datasources that it has, of a kind of their own. */

@@ -1,27 +1,32 @@
 import type { Database } from "../db/connection/pool.ts";
 import type { Changed } from "../flows/commits/round-result.ts";
 import type { TakeCommits } from "../flows/commits/submit-commits.ts";
-import type { DatasourceKind } from "../flows/datasource-kind.ts";
 import { allPlaces } from "../flows/lists/record-places.ts";
 import type { ModuleHooks } from "../flows/module-hooks.ts";
+import type { Directory } from "../flows/tenant-data.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import { modules } from "../modules/list.ts";
 import type { OpenStream } from "../realtime/handshake.ts";
 import type { SocketModules } from "../realtime/socket-module.ts";
 import type { StreamModules } from "../realtime/stream-module.ts";
-import type { ModuleContext } from "./context.ts";
-import type { DatabaseModule, Module, ServiceContext } from "./module.ts";
+import type { ModuleContext, ServerContext } from "./context.ts";
+import type { DatabaseModule, Module, ServiceContext, ServiceModule } from "./module.ts";
 import { createParts, type Part } from "./part.ts";
 
 /** Those that come with the server. */
 export const builtIn: readonly Module[] = modules;
 
-type RoutesOf<M> = M extends { openIn(ctx: ModuleContext): DatabaseModule<infer R> | Promise<DatabaseModule<infer R>> }
+type RoutesIn<M> = M extends { openIn(ctx: ModuleContext): DatabaseModule<infer R> | Promise<DatabaseModule<infer R>> }
+  ? R
+  : never;
+type RoutesOf<M> = M extends { open(ctx: ServiceContext): ServiceModule<infer R> | Promise<ServiceModule<infer R>> }
   ? R
   : never;
 type Intersection<U> = (U extends unknown ? (of: U) => void : never) extends (of: infer I) => void ? I : never;
-/** Those of the modules on the list. */
-export type ModuleRoutes = Intersection<RoutesOf<(typeof modules)[number]>>;
+/** Those of the modules on the list, for each database. */
+export type ModuleRoutes = Intersection<RoutesIn<(typeof modules)[number]>>;
+/** For the whole process. */
+export type ServiceRoutes = Intersection<RoutesOf<(typeof modules)[number]>>;
 
 /** The modules of one database, as one. */
 export interface OpenModules extends Part {
@@ -61,17 +66,34 @@ export async function openModules(ctx: ModuleContext, all: readonly Module[]): P
 
 /** What modules do once for the whole process. */
 export interface ServiceModules extends Part {
+  readonly routes: ServiceRoutes;
   readonly sockets: readonly SocketModules[];
-  readonly datasources: readonly DatasourceKind[];
 }
 
-export function openServiceModules(ctx: ServiceContext, all: readonly Module[]): ServiceModules {
-  const { opened, forget, stop, close } = createParts();
-  const open = all.flatMap((module) => module.open?.(ctx) ?? []).map(opened);
+export async function openServiceModules(
+  ctx: Omit<ServiceContext, "datasourceKinds">,
+  all: readonly Module[],
+): Promise<ServiceModules> {
+  const { opened, forget, stop, close, giveUp } = createParts();
+  const open: ServiceModule[] = [];
+  const datasourceKinds = () => open.flatMap(({ datasources }) => datasources ?? []);
+  async function openEach(): Promise<void> {
+    for (const module of all) if (module.open) open.push(opened(await module.open({ ...ctx, datasourceKinds })));
+  }
+  await openEach().catch(giveUp);
   return {
+    routes: Object.assign({}, ...open.map(({ routes }) => routes)) as ServiceRoutes,
     sockets: open.flatMap(({ sockets }) => sockets ?? []),
-    datasources: open.flatMap(({ datasources }) => datasources ?? []),
     ...{ forget, stop, close },
+  };
+}
+
+/** Where databases of tenants are. Without a module that knows, there are none beside the service's own. */
+export function openDirectory(ctx: ServerContext, db: Database, all: readonly Module[]): Directory {
+  for (const { directory } of all) if (directory) return directory(ctx, db);
+  return {
+    addressOf: (id) => Promise.reject(new Error(`There is no database ${id}.`)),
+    hosts: async () => new Map(),
   };
 }
 
@@ -81,6 +103,7 @@ export const hooksOf = (all: readonly Module[]): ModuleHooks => ({
   checkModels: all.flatMap((module) => module.checkModels ?? []),
   schemaPushed: all.flatMap((module) => module.schemaPushed ?? []),
   tokensEnded: all.flatMap((module) => module.tokensEnded ?? []),
+  organizationCreated: all.flatMap((module) => module.organizationCreated ?? []),
   ofRecord: all.flatMap((module) => module.ofRecord ?? []),
   inRounds: all.flatMap((module) => module.inRounds ?? []),
 });

@@ -8,8 +8,8 @@ import { logRoutes } from "../http/routes/log.ts";
 import { recordRoutes } from "../http/routes/records.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { awaitNews } from "../realtime/log/await-news.ts";
-import type { PlaneContext } from "./context.ts";
-import { tableConnections } from "./database.ts";
+import { tableConnections } from "./connections.ts";
+import type { DatabaseContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
 import type { Part } from "./part.ts";
 
@@ -28,7 +28,7 @@ export interface Reads extends Part {
 }
 
 /** Reads of records, logs and snapshots. */
-export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
+export function openReads(ctx: DatabaseContext, { hub }: Hubs): Reads {
   const { pool, tables, schemas, hooks, cursors, database } = ctx;
   const { recordBytes } = ctx.limits;
   const pages = createLimiter(pagesAtOnce(database.connections));

@@ -3,7 +3,7 @@ import { pushSchema } from "../flows/schema/push-schema.ts";
 import { readSchema } from "../flows/schema/read-schema.ts";
 import { schemaRoutes } from "../http/routes/schemas.ts";
 import { createLimiter } from "../limits/limiter.ts";
-import type { PlaneContext } from "./context.ts";
+import type { DatabaseContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
 import type { Maintenance } from "./maintenance.ts";
 import type { Part } from "./part.ts";
@@ -16,7 +16,7 @@ export interface Schemas extends Part {
 }
 
 /** Pushes of schemas, which are published here and to other processes. */
-export function openSchemas(ctx: PlaneContext, { hub }: Hubs, { schemaChanged }: Maintenance): Schemas {
+export function openSchemas(ctx: DatabaseContext, { hub }: Hubs, { schemaChanged }: Maintenance): Schemas {
   const { pool, schemas, hooks, wake, stopping } = ctx;
   const preparing = createLimiter(PREPARING_PUSHES);
   const push = async (tenant: number, schema: SchemaPush) => {

@@ -8,7 +8,7 @@ import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
 import type { ServiceModules } from "./modules.ts";
 import type { Part } from "./part.ts";
-import type { Planes } from "./planes.ts";
+import type { TenantDatabases } from "./tenant-databases.ts";
 
 /** Each welcome makes three queries, which concurrent welcomes share. */
 const WELCOMES = { most: 32, mostPerKey: 24 };
@@ -32,18 +32,18 @@ export function openStreams(
   ctx: ServerContext,
   isOriginAllowed: (origin: string) => boolean,
   { authenticator, failedAuths, clientAddress, quota }: Authentication,
-  planes: Planes,
+  databases: TenantDatabases,
   modules: Pick<ServiceModules, "sockets">,
 ): Streams {
   const { limits, publicUrl, report, answers } = ctx;
   const heartbeat = createHeartbeat<OpenStream>({
-    beat: (streams) => planes.each(({ alive }, home) => alive(streams.filter((one) => one.home === home))),
+    beat: (streams) => databases.each(({ alive }, id) => alive(streams.filter((one) => one.database === id))),
     failed: report("heartbeat_failed"),
     everyMs: ALIVE_MS,
   });
   const gateway = openGateway({
     modules: modules.sockets,
-    followed: planes.followed,
+    followed: databases.followed,
     ...{ authenticator, failedAuths, clientAddress, quota, isOriginAllowed },
     welcomes: createLimiter(WELCOMES),
     answers,

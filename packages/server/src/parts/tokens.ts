@@ -5,11 +5,11 @@ import { scopedTokenFlows } from "../flows/tokens/scoped-token-flows.ts";
 import { operatorRoutes } from "../http/routes/operator.ts";
 import { tokenRoutes } from "../http/routes/tokens.ts";
 import type { Authentication } from "./authentication.ts";
+import type { Connections } from "./connections.ts";
 import type { ServerContext } from "./context.ts";
-import type { OpenDatabase } from "./database.ts";
 import type { Part } from "./part.ts";
-import type { Planes } from "./planes.ts";
 import type { Streams } from "./streams.ts";
+import type { TenantDatabases } from "./tenant-databases.ts";
 
 export interface Tokens extends Part {
   readonly routes: ReturnType<typeof tokenRoutes> & ReturnType<typeof operatorRoutes>;
@@ -18,21 +18,21 @@ export interface Tokens extends Part {
 /** Tokens and organizations. A token that is revoked ends its streams, here and in other processes. */
 export function openTokens(
   { cursors, hooks, report }: ServerContext,
-  { pool, wake }: OpenDatabase,
+  { pool, wake }: Connections,
   { authenticator }: Authentication,
   { gateway }: Streams,
-  planes: Planes,
+  databases: TenantDatabases,
 ): Tokens {
   const revoked = (tokenId: string) => {
     authenticator.forget(tokenId);
     wake.token(tokenId);
     return gateway.revoke(tokenId);
   };
-  const ends = endTokens(hooks.tokensEnded, planes.of, report("end_tokens_failed"));
+  const ends = endTokens(hooks.tokensEnded, databases.of, report("end_tokens_failed"));
   return {
     routes: {
-      ...tokenRoutes(scopedTokenFlows(pool, planes.of, cursors, revoked, ends), identify(pool, planes.of)),
-      ...operatorRoutes(operatorFlows(pool, revoked, ends)),
+      ...tokenRoutes(scopedTokenFlows(pool, databases.of, cursors, revoked, ends), identify(pool, databases.of)),
+      ...operatorRoutes(operatorFlows(pool, hooks.organizationCreated, revoked, ends)),
     },
   };
 }

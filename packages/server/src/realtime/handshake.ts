@@ -66,7 +66,7 @@ const isSameParticipant = (a: Principal, b: Principal): boolean =>
 export interface OpenStream {
   readonly tenant: number;
   /** Where the tenant's data are: see participant.ts. */
-  readonly home: string | null;
+  readonly database: string | null;
   /** `<kind>:<id>` */
   readonly participant: string;
   readonly clientId: string | null;
@@ -74,7 +74,7 @@ export interface OpenStream {
 
 export const openStreamOf = ({ principal, clientId }: AuthenticatedClient): OpenStream => ({
   tenant: principal.tenant,
-  home: principal.home,
+  database: principal.database,
   participant: nameOf(principal),
   clientId,
 });

@@ -340,7 +340,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const now = known();
     if (now?.token !== token) return;
     if (isRefusal(verdict)) fail(verdict, closeCodes.token);
-    else if (verdict.home !== now.principal.home) close(closeCodes.restarting, "the tenant has moved");
+    else if (verdict.database !== now.principal.database) close(closeCodes.restarting, "the tenant has moved");
   }
 
   const failed = () => fail(refuse("unavailable"), closeCodes.restarting);

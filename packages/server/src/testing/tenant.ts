@@ -83,7 +83,7 @@ export function commitOf(
       tenant: 1,
       organization: "org_1",
       livemode: true,
-      home: null,
+      database: null,
       participantKind: "user",
       participantId: id,
       tokenId: "key_1",

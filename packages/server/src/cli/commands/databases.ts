@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "commander";
-import type { OperatorDatabases } from "../../flows/datasources/operator-databases.ts";
-import type { Comparison, Misplaced } from "../../flows/moves/recover-tenant.ts";
+import type { OperatorDatabases } from "../../modules/databases/flows/operator-databases.ts";
+import type { Comparison, Misplaced } from "../../modules/databases/flows/recover-tenant.ts";
 import { table } from "../table.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";

@@ -13,7 +13,7 @@ export interface WakeListeners {
   /** A token was revoked, or will be after its grace period. */
   token(id: string): void;
   /** A tenant lives in another database now. */
-  home(tenant: number): void;
+  moved(tenant: number): void;
   /** The logs got new ids, as the process that renewed them reports (see log-epoch.ts). */
   renewed(): void;
   /** Hints are received from now on. Earlier ones were missed. */
@@ -39,7 +39,7 @@ export interface Wake {
   schema(tenant: number): void;
   claims(tenant: number): void;
   token(id: string): void;
-  home(tenant: number): void;
+  moved(tenant: number): void;
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function openWake(url: string): Wake {
     schema: (tenant) => send(`s${tenant}`),
     claims: (tenant) => send(`c${tenant}`),
     token: (id) => send(`t${id}`),
-    home: (tenant) => send(`h${tenant}`),
+    moved: (tenant) => send(`h${tenant}`),
     async close() {
       closed = true;
       clearTimeout(sending);
@@ -92,7 +92,7 @@ export function openWake(url: string): Wake {
   };
 }
 
-function notify(mark: string, { log, schema, claims, token, home, renewed }: Partial<WakeListeners>): void {
+function notify(mark: string, { log, schema, claims, token, moved: home, renewed }: Partial<WakeListeners>): void {
   const rest = mark.slice(1);
   if (mark === "e") return renewed?.();
   if (mark.startsWith("c")) return claims?.(Number(rest));

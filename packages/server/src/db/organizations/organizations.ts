@@ -116,9 +116,9 @@ export async function revokeSecretKey(db: Transaction, id: string, graceSeconds:
 export async function tenantOfKey(
   db: Transaction,
   id: string,
-): Promise<{ tenant: number; home: string | null } | undefined> {
-  const { rows } = await db.query<{ tenant: number; home: string | null }>(
-    "select w.id as tenant, w.home from holdfast.secret_key k join holdfast.tenant w on w.id = k.tenant where k.id = $1",
+): Promise<{ tenant: number; database: string | null } | undefined> {
+  const { rows } = await db.query<{ tenant: number; database: string | null }>(
+    "select w.id as tenant, w.home as database from holdfast.secret_key k join holdfast.tenant w on w.id = k.tenant where k.id = $1",
     [id],
   );
   return rows[0];
@@ -169,7 +169,7 @@ export async function findSecretKeys(db: Transaction, hashes: readonly Buffer[])
           tenant: row.tenant,
           organization: row.organization,
           livemode: row.livemode,
-          home: row.home,
+          database: row.home,
           participantKind: "system",
           participantId: row.id,
           tokenId: row.id,
@@ -179,4 +179,20 @@ export async function findSecretKeys(db: Transaction, hashes: readonly Buffer[])
       },
     ]),
   );
+}
+
+/** A tenant of an organization, and where it lives. */
+export interface PlacedTenant {
+  readonly id: number;
+  readonly livemode: boolean;
+  readonly database: string | null;
+}
+
+/** Live comes first. */
+export async function listTenants(db: Transaction, organization: string): Promise<PlacedTenant[]> {
+  const { rows } = await db.query<PlacedTenant & Record<string, unknown>>(
+    "select id, livemode, home as database from holdfast.tenant where organization = $1 order by livemode desc",
+    [organization],
+  );
+  return rows;
 }

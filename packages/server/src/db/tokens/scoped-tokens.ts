@@ -220,7 +220,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
           tenant: row.tenant,
           organization: row.organization,
           livemode: row.livemode,
-          home: row.home,
+          database: row.home,
           participantKind: row.participant_kind,
           participantId: row.participant_id,
           tokenId: row.id,

@@ -246,7 +246,7 @@ async function ownWriter() {
     tenant: home!.tenant,
     organization: home!.organization,
     livemode: true,
-    home: null,
+    database: null,
     participantKind: "system",
     participantId: "key_of_the_test",
     tokenKind: "secret_key",

@@ -30,7 +30,7 @@ await source.query("update holdfast.secret_key set revoked_at = clock_timestamp(
 const lines = await dump(source);
 
 const secretKeyIn = (tenant: number): Principal => ({
-  ...{ tenant, organization: "org_1", livemode: true, home: null, scope: undefined, expiresAt: null },
+  ...{ tenant, organization: "org_1", livemode: true, database: null, scope: undefined, expiresAt: null },
   ...{ participantKind: "system", participantId: "key_1", tokenId: "key_1", tokenKind: "secret_key" },
 });
 

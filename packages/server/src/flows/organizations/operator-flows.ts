@@ -1,8 +1,6 @@
 import type { Organization, SecretKey } from "@holdfast/sdk/protocol";
 import type { Database } from "../../db/connection/pool.ts";
-import { transaction } from "../../db/connection/transaction.ts";
-import { findEmptiest, listTenants } from "../../db/datasources/datasources.ts";
-import { insertMove } from "../../db/moves/moves.ts";
+import { type Transaction, transaction } from "../../db/connection/transaction.ts";
 import {
   listOrganizations,
   listSecretKeys,
@@ -10,14 +8,12 @@ import {
   tenantOf,
   tenantOfKey,
 } from "../../db/organizations/organizations.ts";
-import { newId } from "../../ids.ts";
 import type { EndTokens } from "../tokens/end-tokens.ts";
 import { mintSecretKey } from "../tokens/secret-keys.ts";
 import { createOrganization } from "./create-organization.ts";
 
 /** What the operator of the server may do. */
 export interface OperatorFlows {
-  /** Its tenants are placed in the database that has the fewest. */
   createOrganization(name: string): Promise<Organization>;
   listOrganizations(): Promise<Organization[]>;
   /** Undefined: no such organization. */
@@ -27,19 +23,23 @@ export interface OperatorFlows {
   revokeKey(id: string, graceSeconds: number): Promise<boolean>;
 }
 
+/** What modules do in the transaction that creates an organization. */
+export type OrganizationCreated = (tx: Transaction, organization: string) => Promise<void>;
+
 /**
  * `revoked` is called for a key that ends now, so that this process closes its sockets and drops it from its cache at
  * once.
  */
-export const operatorFlows = (db: Database, revoked: (keyId: string) => void, ends: EndTokens): OperatorFlows => ({
+export const operatorFlows = (
+  db: Database,
+  created: readonly OrganizationCreated[],
+  revoked: (keyId: string) => void,
+  ends: EndTokens,
+): OperatorFlows => ({
   createOrganization: (name) =>
     transaction(db, async (tx) => {
-      const target = await findEmptiest(tx);
       const organization = await createOrganization(tx, name);
-      // An empty tenant moves at once.
-      if (target !== null)
-        for (const { id } of await listTenants(tx, organization.id))
-          await insertMove(tx, { id: newId("mov_"), tenant: id, target });
+      for (const then of created) await then(tx, organization.id);
       return organization;
     }),
   listOrganizations: () => listOrganizations(db),

@@ -19,7 +19,7 @@ export interface EndTokens {
    * granted to a token that has ended. If that database is away, what it has of the token ends by itself, later.
    */
   elsewhere(
-    of: { readonly tenant: number; readonly home: string | null },
+    of: { readonly tenant: number; readonly database: string | null },
     tokenIds: readonly string[],
     graceSeconds?: number,
   ): Promise<void>;
@@ -31,10 +31,10 @@ export function endTokens(followers: TokenFollowers, dataOf: DataOf, failed: (er
   }
   return {
     here,
-    async elsewhere({ tenant, home }, tokenIds, graceSeconds = 0) {
-      if (home === null || tokenIds.length === 0) return;
+    async elsewhere({ tenant, database }, tokenIds, graceSeconds = 0) {
+      if (database === null || tokenIds.length === 0) return;
       try {
-        const { pool } = await dataOf({ home });
+        const { pool } = await dataOf({ database });
         await transaction(pool, async (tx) => {
           await lockHead(tx, tenant);
           await saveEndedTokens(tx, tenant, tokenIds, graceSeconds);

@@ -3,7 +3,7 @@ import type { ClientAddress } from "../../addresses/client-address.ts";
 import { PREFIXES } from "../../addresses/request-url.ts";
 import type { Readiness } from "../../flows/readiness.ts";
 import type { FailedAuthLimiter } from "../../limits/failed-auth-limiter.ts";
-import type { DatabaseHealth } from "../../rules/datasources/present-datasource.ts";
+import type { DatabaseHealth } from "../../rules/database-health.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import { bearsToken } from "../bears-token.ts";
 import { sendRefusal } from "../mount.ts";
@@ -12,7 +12,7 @@ export interface HealthRoutes {
   /** The service's own database. */
   isReady(): Promise<Readiness>;
   /** The other databases that this process serves. */
-  others(): readonly OtherDatabase[];
+  others(): readonly DescribedDatabase[];
   /** Their hosts, by id. */
   hosts(): Promise<ReadonlyMap<string, string>>;
   /** Whose bearer may read names, hosts and reasons. */
@@ -21,7 +21,7 @@ export interface HealthRoutes {
   readonly clientAddress: ClientAddress;
 }
 
-export interface OtherDatabase {
+export interface DescribedDatabase {
   readonly id: string;
   readonly name: string | null;
   readonly health: DatabaseHealth;
@@ -71,7 +71,7 @@ export function mountHealth(app: FastifyInstance, routes: HealthRoutes): void {
   }
 }
 
-function described({ id, name, health }: OtherDatabase, host: string | undefined) {
+function described({ id, name, health }: DescribedDatabase, host: string | undefined) {
   const { problem, since } = health;
   return {
     ...{ id, name, kind: name === null ? "direct" : "operator", host: host ?? null },

@@ -29,12 +29,12 @@ export interface OpenSources extends DatabaseModule {
 }
 
 /** Their registration. */
-function open({ db, dataOf, openOf, encryption, options }: ServiceContext): ServiceModule {
+function open({ own, databases, encryption, options }: ServiceContext): ServiceModule {
   return {
     datasources: sourceFlows({
-      ...{ db, dataOf, keys: sourceKeys(encryption), rotationMs: webhookLimits.rotationMs },
+      ...{ db: own.pool, dataOf: databases.of, keys: sourceKeys(encryption), rotationMs: webhookLimits.rotationMs },
       checkUrl: createUrlCheck({ allowPrivate: options.datasourcesAllowPrivate === true, param: "endpoint" }),
-      verify: async (by, source) => ((await openOf(SOURCES, by)) as OpenSources).verify(source),
+      verify: async (by, source) => ((await databases.moduleOf(SOURCES, by)) as OpenSources).verify(source),
     }),
   };
 }

@@ -15,7 +15,7 @@ export function capturedCommit(tenant: number, tx: string, changes: readonly Rec
       ...PARTICIPANT,
       organization: "",
       livemode: true,
-      home: null,
+      database: null,
       tokenId: "",
       tokenKind: "secret_key",
       expiresAt: null,

@@ -10,7 +10,7 @@ export interface Principal {
   readonly organization: string;
   readonly livemode: boolean;
   /** The datasource whose database holds the tenant's records and log. Null: the service's own database. */
-  readonly home: string | null;
+  readonly database: string | null;
   readonly participantKind: ParticipantKind;
   readonly participantId: string;
   readonly tokenId: string;

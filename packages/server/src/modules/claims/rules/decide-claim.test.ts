@@ -17,7 +17,7 @@ const principal = (name: string, operations?: string[], groups: string[] = ["org
     tenant: 1,
     organization: "org_1",
     livemode: true,
-    home: null,
+    database: null,
     participantKind: kind as "agent",
     participantId: id as string,
     tokenId: `token-${name}`,

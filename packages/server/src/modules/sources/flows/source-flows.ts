@@ -8,7 +8,7 @@ import {
 import { lockHead } from "../../../db/commits/heads.ts";
 import type { Database } from "../../../db/connection/pool.ts";
 import { transaction } from "../../../db/connection/transaction.ts";
-import { listTenants } from "../../../db/datasources/datasources.ts";
+import { listTenants } from "../../../db/organizations/organizations.ts";
 import { readSchema } from "../../../db/schema/model-schemas.ts";
 import type { DatasourceKind } from "../../../flows/datasource-kind.ts";
 import type { DataOf } from "../../../flows/tenant-data.ts";
@@ -49,8 +49,8 @@ export function sourceFlows({ db, dataOf, keys, rotationMs, checkUrl, verify }: 
   async function listAll(by: Principal): Promise<PromiseSettledResult<Datasource[]>[]> {
     const tenants = await listTenants(db, by.organization);
     return await Promise.allSettled(
-      tenants.map(async ({ id, livemode, home }) => {
-        const sources = await listSources((await dataOf({ home })).pool, id);
+      tenants.map(async ({ id, livemode, database }) => {
+        const sources = await listSources((await dataOf({ database })).pool, id);
         return sources.map((source) => presentSource(source, livemode, Date.now()));
       }),
     );
