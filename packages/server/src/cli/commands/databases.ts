@@ -153,13 +153,13 @@ async function arrival(tools: OperatorDatabases, tenants: readonly number[], { s
 function compared({ places, misplaced, unlisted }: Comparison, { say, out }: Terminal): void {
   for (const { name, also } of places) for (const one of also) say(`${one.name} is the same database as ${name}`);
   for (const { name, problem } of places) if (problem !== undefined) say(`${name} cannot be compared: ${problem}`);
-  for (const { tenant, home, fault, logs } of misplaced) {
+  for (const { tenant, expected, fault, logs } of misplaced) {
     const environment = tenant.livemode ? "live" : "test";
     const recover = `holdfast tenants recover ${tenant.organization} --${environment} --in`;
     const what = {
-      several: `several databases have a log of it, and ${home} serves it. Say which one counts: ${recover} <database>`,
-      elsewhere: `it should live in ${home}, and its log is elsewhere: ${recover} ${logs[0]?.place}`,
-      none: `no database has a log of it. Restore a backup of ${home}, or begin with an empty one: ${recover} own --empty`,
+      several: `several databases have a log of it, and ${expected} serves it. Say which one counts: ${recover} <database>`,
+      elsewhere: `it should live in ${expected}, and its log is elsewhere: ${recover} ${logs[0]?.place}`,
+      none: `no database has a log of it. Restore a backup of ${expected}, or begin with an empty one: ${recover} own --empty`,
     }[fault];
     out(`${tenant.organization} ${environment}: ${what}\n`);
     for (const log of logs) out(`  ${described(log)}\n`);

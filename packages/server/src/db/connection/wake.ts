@@ -92,13 +92,13 @@ export function openWake(url: string): Wake {
   };
 }
 
-function notify(mark: string, { log, schema, claims, token, moved: home, renewed }: Partial<WakeListeners>): void {
+function notify(mark: string, { log, schema, claims, token, moved, renewed }: Partial<WakeListeners>): void {
   const rest = mark.slice(1);
   if (mark === "e") return renewed?.();
   if (mark.startsWith("c")) return claims?.(Number(rest));
   if (mark.startsWith("s")) return schema?.(Number(rest));
   if (mark.startsWith("t")) return token?.(rest);
-  if (mark.startsWith("h")) return home?.(Number(rest));
+  if (mark.startsWith("h")) return moved?.(Number(rest));
   const [tenant, position] = mark.split(":");
   log?.(Number(tenant), Number(position));
 }

@@ -119,17 +119,17 @@ export async function findOperatorDatabase(db: Transaction, name: string): Promi
 }
 
 /** Those that live there, and those on their way there. */
-export async function listTenantsIn(db: Transaction, home: string): Promise<number[]> {
+export async function listTenantsIn(db: Transaction, id: string): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
     `select t.id from holdfast.tenant t where t.home = $1 or exists (select from holdfast.move m where m.tenant = t.id and m.target = $1)
      order by t.id`,
-    [home],
+    [id],
   );
   return rows.map(({ id }) => id);
 }
 
-export async function listTenantsNowIn(db: Transaction, home: string): Promise<number[]> {
-  const { rows } = await db.query<{ id: number }>("select id from holdfast.tenant where home = $1 order by id", [home]);
+export async function listTenantsNowIn(db: Transaction, id: string): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>("select id from holdfast.tenant where home = $1 order by id", [id]);
   return rows.map(({ id }) => id);
 }
 

@@ -48,8 +48,8 @@ export async function lockMoveRow(tx: Transaction, id: string): Promise<boolean>
 }
 
 /** From now on the tenant's requests go to the target. */
-export async function setHome(tx: Transaction, tenant: number, home: string | null): Promise<void> {
-  await tx.query("update holdfast.tenant set home = $2 where id = $1", [tenant, home]);
+export async function setDatabase(tx: Transaction, tenant: number, database: string | null): Promise<void> {
+  await tx.query("update holdfast.tenant set home = $2 where id = $1", [tenant, database]);
 }
 
 /** Returns false if it is over already. */
@@ -82,23 +82,23 @@ export interface ListedTenant {
   readonly id: number;
   readonly organization: string;
   readonly livemode: boolean;
-  readonly home: string | null;
+  readonly database: string | null;
   readonly moving: boolean;
 }
 
 export async function listDirectory(db: Transaction): Promise<ListedTenant[]> {
   const { rows } = await db.query<ListedTenant & Record<string, unknown>>(
-    `select t.id, t.organization, t.livemode, t.home, exists (select from holdfast.move m where m.tenant = t.id) as moving
+    `select t.id, t.organization, t.livemode, t.home as database, exists (select from holdfast.move m where m.tenant = t.id) as moving
      from holdfast.tenant t order by t.id`,
   );
   return rows;
 }
 
 /** The tenant lives there from now on, and every move of it is over. */
-export async function settleDatabase(tx: Transaction, tenant: number, home: string | null): Promise<void> {
+export async function settleDatabase(tx: Transaction, tenant: number, database: string | null): Promise<void> {
   await tx.query("delete from holdfast.move where tenant = $1", [tenant]);
-  await setHome(tx, tenant, home);
+  await setDatabase(tx, tenant, database);
   await deleteLeftDatasource(tx, tenant);
-  // A mark in the format of wake.ts: every process looks the home up again.
+  // A mark in the format of wake.ts: every process looks its database up again.
   await tx.query("select pg_notify('holdfast_wake', '- h' || $1::int)", [tenant]);
 }

@@ -62,8 +62,11 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
     const tenants = await listTenants(db, organization);
     const isAway = (wanted: boolean) =>
       tenants.some(
-        ({ livemode, database: home }) =>
-          livemode === wanted && home !== null && !registered.has(home) && healthOf(home).problem !== undefined,
+        ({ livemode, database }) =>
+          livemode === wanted &&
+          database !== null &&
+          !registered.has(database) &&
+          healthOf(database).problem !== undefined,
       );
     const { createdAt } = await readOrganization(db, organization);
     return hostedDatasources(createdAt, { live: isAway(true), test: isAway(false) });

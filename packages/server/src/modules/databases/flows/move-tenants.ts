@@ -9,7 +9,7 @@ import {
   lockMoveRow,
   type Move,
   noteMoveError,
-  setHome,
+  setDatabase,
 } from "../db/moves.ts";
 import { clearSource, moveTenant } from "./move-tenant.ts";
 
@@ -22,16 +22,16 @@ export const endMove = (db: Database, { id, tenant }: Pick<Move, "id" | "tenant"
 export interface MoveTenantsDeps {
   /** The service's own database. */
   readonly db: Database;
-  /** The address of a tenant's home. */
-  urlOf(home: string | null): Promise<string>;
-  /** The tenant lives elsewhere now: everybody has to look its home up again. */
+  /** The address of a database. Null: the service's own. */
+  urlOf(id: string | null): Promise<string>;
+  /** The tenant lives elsewhere now: everybody has to look its database up again. */
   moved(tenant: number): void;
   failed(error: unknown): void;
   /** Fires when the server stops. What is cut off goes on later. */
   readonly stopping: AbortSignal;
 }
 
-/** How long requests may go on that were sent to the old home just before. */
+/** How long requests may go on that were sent to the old database just before. */
 const GRACE_MS = 1_000;
 
 /** Carries out all moves that are asked for, one beside the other. The function looks for new ones, and does not wait. */
@@ -46,7 +46,7 @@ export function moveTenants({ db, urlOf, moved, failed, stopping }: MoveTenantsD
     if (outcome === "busy" || outcome === "over") return;
     const isHome = await transaction(db, async (tx) => {
       const asked = await lockMoveRow(tx, move.id);
-      if (asked) await setHome(tx, tenant, target);
+      if (asked) await setDatabase(tx, tenant, target);
       return asked;
     });
     if (!isHome) return;

@@ -110,12 +110,12 @@ export function operatorDatabases(
 ): OperatorDatabases {
   const recovery = async (): Promise<RecoveryDeps> => ({ db, url, encryption, reach, service: await ownService() });
 
-  async function urlOf(home: string | null): Promise<string> {
-    if (home === null) return url;
-    const found = await readDatasource(db, home);
-    const text = found && encryption.decrypt(found.connection, home);
+  async function urlOf(id: string | null): Promise<string> {
+    if (id === null) return url;
+    const found = await readDatasource(db, id);
+    const text = found && encryption.decrypt(found.connection, id);
     const address = text === undefined ? undefined : readConnectionString(text);
-    if (!found || !address || isRefusal(address)) throw new DatabaseError(`The address of ${home} cannot be read.`);
+    if (!found || !address || isRefusal(address)) throw new DatabaseError(`The address of ${id} cannot be read.`);
     return found.tenant === null ? address.url : reach.guarded(address.url);
   }
 
@@ -226,17 +226,17 @@ export function operatorDatabases(
       const target = to === OWN ? null : (await find(to)).id;
       for (const environment of leavesOwn ? [] : environments) {
         const tenant = (await tenantOf(db, organization, environment === "live")) as number;
-        const home = await readDatabaseOf(db, tenant);
-        if (home !== null && home !== target && (await readDatasource(db, home))?.tenant === tenant)
+        const current = await readDatabaseOf(db, tenant);
+        if (current !== null && current !== target && (await readDatasource(db, current))?.tenant === tenant)
           throw new DatabaseError(
-            `The ${environment} tenant lives in a database that its owner has registered (${home}). With --yes it leaves it, and the datasource is gone.`,
+            `The ${environment} tenant lives in a database that its owner has registered (${current}). With --yes it leaves it, and the datasource is gone.`,
           );
       }
       const asked: number[] = [];
       for (const environment of environments) {
         const tenant = (await tenantOf(db, organization, environment === "live")) as number;
-        const home = await readDatabaseOf(db, tenant);
-        if (home === target) {
+        const current = await readDatabaseOf(db, tenant);
+        if (current === target) {
           const begun = await readMove(db, tenant);
           if (begun && begun.target !== target && !(await cancel(begun)))
             throw new DatabaseError(`The ${environment} tenant has nearly arrived elsewhere: move it back from there.`);
@@ -286,9 +286,9 @@ export function operatorDatabases(
             .filter((log) => log.tenant === tenant.id && (kept === undefined || name !== chosen.name))
             .map((log) => ({ ...log, place: name })),
         ),
-        unknown: places.filter(({ problem, home }) => problem !== undefined && home === tenant.home),
+        unknown: places.filter(({ problem, database }) => problem !== undefined && database === tenant.database),
         carryOut: async () => {
-          if (chosen.home !== null) await prepareChosen(deps.service, chosen);
+          if (chosen.database !== null) await prepareChosen(deps.service, chosen);
           await recoverTenant(deps, tenant, chosen, places).catch((error: unknown) => {
             throw error instanceof RecoveryError ? new DatabaseError(error.message) : error;
           });

@@ -48,7 +48,7 @@ export const OWN = "own";
 export interface Place {
   /** `own`, the operator's name, or the id of a datasource. */
   readonly name: string;
-  readonly home: string | null;
+  readonly database: string | null;
   /** As it is connected to. */
   readonly url?: string;
   /** As it is registered. Undefined for the service's own. */
@@ -57,7 +57,7 @@ export interface Place {
   /** Undefined: it cannot be asked, or was emptied. */
   readonly identity: string | undefined;
   /** Other names of the same database: see readIdentity. */
-  readonly also: readonly Pick<Place, "name" | "home">[];
+  readonly also: readonly Pick<Place, "name" | "database">[];
   /** Why it cannot be asked. */
   readonly problem?: string;
 }
@@ -65,7 +65,7 @@ export interface Place {
 /** A tenant whose log is not where the directory says, and the places that have one. */
 export interface Misplaced {
   readonly tenant: ListedTenant;
-  readonly home: string;
+  readonly expected: string;
   readonly fault: PlaceFault;
   readonly logs: readonly (FoundLog & { readonly place: string })[];
 }
@@ -93,14 +93,16 @@ export async function compareDirectory(deps: RecoveryDeps): Promise<Comparison> 
   // Afterwards: a move that has begun meanwhile is none that goes wrong.
   const tenants = await listDirectory(deps.db);
   const nameOf = new Map(
-    places.flatMap(({ home, name, also }) => [home, ...also.map((one) => one.home)].map((each) => [each, name])),
+    places.flatMap(({ database, name, also }) =>
+      [database, ...also.map((one) => one.database)].map((each) => [each, name]),
+    ),
   );
   const unknown = places.filter(({ problem }) => problem !== undefined).map(({ name }) => name);
   const misplaced = tenants.flatMap((tenant) => {
-    const home = nameOf.get(tenant.home) ?? OWN;
+    const expected = nameOf.get(tenant.database) ?? OWN;
     const logs = logsOf(places, tenant);
-    const fault = judgePlaces({ home, logs: logs.map(({ place }) => place), unknown, moving: tenant.moving });
-    return fault ? [{ tenant, home, fault, logs }] : [];
+    const fault = judgePlaces({ expected, logs: logs.map(({ place }) => place), unknown, moving: tenant.moving });
+    return fault ? [{ tenant, expected, fault, logs }] : [];
   });
   const known = new Set(tenants.map(keyOf));
   const unlisted = places.flatMap(({ name, logs }) =>
@@ -151,8 +153,8 @@ export async function recoverTenant(
         );
     if (logsOf([chosen], tenant).length > 0) await openAgain(here, tenant);
     else await openEmpty(here, tenant, chosen);
-    const isHome = [chosen, ...chosen.also].some(({ home }) => home === tenant.home);
-    await transaction(deps.db, (tx) => settleDatabase(tx, tenant.id, isHome ? tenant.home : chosen.home));
+    const isThere = [chosen, ...chosen.also].some(({ database }) => database === tenant.database);
+    await transaction(deps.db, (tx) => settleDatabase(tx, tenant.id, isThere ? tenant.database : chosen.database));
     for (const connection of elsewhere) await deleteLog(connection, tenant);
   });
 }
@@ -168,10 +170,10 @@ async function openAgain(connection: Connection, { id }: ListedTenant): Promise<
 }
 
 /** What is there under the tenant's number is another organization's, or left over. */
-async function openEmpty(connection: Connection, tenant: ListedTenant, { home }: Place): Promise<void> {
+async function openEmpty(connection: Connection, tenant: ListedTenant, { database }: Place): Promise<void> {
   await deleteLog(connection, tenant);
   await longTransaction(connection, async (tx) => {
-    if (home !== null) await prepareTenant(tx, { ...tenant, tenant: tenant.id });
+    if (database !== null) await prepareTenant(tx, { ...tenant, tenant: tenant.id });
     await insertHead(tx, tenant.id, newId("log_"));
   });
 }
@@ -189,10 +191,10 @@ type Found = Omit<Place, "also">;
 
 /** Each database once, under the first of its names. */
 export async function readPlacesOfAll(deps: RecoveryDeps): Promise<Place[]> {
-  const places: (Found & { also: Pick<Place, "name" | "home">[] })[] = [];
+  const places: (Found & { also: Pick<Place, "name" | "database">[] })[] = [];
   for (const found of await readAllNames(deps)) {
     const same = places.find(({ identity }) => identity !== undefined && identity === found.identity);
-    if (same) same.also.push({ name: found.name, home: found.home });
+    if (same) same.also.push({ name: found.name, database: found.database });
     else places.push({ ...found, also: [] });
   }
   return places;
@@ -200,9 +202,9 @@ export async function readPlacesOfAll(deps: RecoveryDeps): Promise<Place[]> {
 
 async function readAllNames(deps: RecoveryDeps): Promise<Found[]> {
   const { db, url, encryption, reach } = deps;
-  const own: Found = { name: OWN, home: null, url, logs: await listLogs(db), identity: await readIdentity(db) };
+  const own: Found = { name: OWN, database: null, url, logs: await listLogs(db), identity: await readIdentity(db) };
   const others = (await listAllDatasources(db)).map(async ({ id, tenant, displayName, connection }): Promise<Found> => {
-    const named = { name: tenant === null ? (displayName ?? id) : id, home: id, identity: undefined };
+    const named = { name: tenant === null ? (displayName ?? id) : id, database: id, identity: undefined };
     const text = encryption.decrypt(connection, id);
     const address = text === undefined ? undefined : readConnectionString(text);
     if (address === undefined || isRefusal(address))

@@ -7,9 +7,9 @@ test.each([
   ["in two databases while it moves", "own", ["own", "second"], [], true, "several"],
   ["elsewhere", "own", ["second"], [], false, "elsewhere"],
   ["elsewhere, on its way", "own", ["second"], [], true, undefined],
-  ["elsewhere, and its home is away", "own", ["second"], ["own"], false, undefined],
+  ["elsewhere, and that database is away", "own", ["second"], ["own"], false, undefined],
   ["nowhere", "second", [], [], false, "none"],
   ["nowhere that answers", "second", [], ["second"], false, undefined],
-] as const)("[DS61] a tenant whose log is %s", (_, home, logs, unknown, moving, fault) => {
-  expect(judgePlaces({ home, logs, unknown, moving })).toBe(fault);
+] as const)("[DS61] a tenant whose log is %s", (_, expected, logs, unknown, moving, fault) => {
+  expect(judgePlaces({ expected, logs, unknown, moving })).toBe(fault);
 });

@@ -1,6 +1,6 @@
 /** Where the directory says that a tenant lives, and which databases have a log of it. By the names of the databases. */
 export interface TenantPlaces {
-  readonly home: string;
+  readonly expected: string;
   readonly logs: readonly string[];
   /** Databases that cannot be asked now. */
   readonly unknown: readonly string[];
@@ -12,9 +12,9 @@ export interface TenantPlaces {
 export type PlaceFault = "several" | "elsewhere" | "none";
 
 /** After one of the databases was restored without the others. A move by itself is no fault. */
-export function judgePlaces({ home, logs, unknown, moving }: TenantPlaces): PlaceFault | undefined {
+export function judgePlaces({ expected, logs, unknown, moving }: TenantPlaces): PlaceFault | undefined {
   if (logs.length > 1) return "several";
   // The arrival of a move counts as a log, and the move opens it by itself.
-  if (logs.length === 1) return logs[0] === home || moving || unknown.includes(home) ? undefined : "elsewhere";
+  if (logs.length === 1) return logs[0] === expected || moving || unknown.includes(expected) ? undefined : "elsewhere";
   return unknown.length > 0 ? undefined : "none";
 }
