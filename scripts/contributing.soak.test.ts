@@ -88,12 +88,12 @@ test("a new endpoint: the compiler stops where CONTRIBUTING.md says, step by ste
   );
   expect(misfits()).toEqual(["packages/server/src/server.ts"]);
   change(
-    "packages/server/src/http/routes/usage.ts",
+    "packages/server/src/edge/http/routes/usage.ts",
     "  readUsage: async",
     '  readLimits: async () => ({ value: { object: "list", data: [], has_more: false, next_cursor: null } }),\n  readUsage: async',
   );
-  expect(misfits()).toContain("packages/server/src/http/routes/usage.ts");
-  change("packages/server/src/http/routes/usage.ts", '"readUsage">', '"readUsage" | "readLimits">');
+  expect(misfits()).toContain("packages/server/src/edge/http/routes/usage.ts");
+  change("packages/server/src/edge/http/routes/usage.ts", '"readUsage">', '"readUsage" | "readLimits">');
   expect(misfits()).toEqual([]);
   for (const file of ["packages/sdk/src/protocol/endpoints.ts", "packages/server/src/server.ts"])
     expect(text).toContain(file);

@@ -9,7 +9,7 @@ import { type RunningMirror, runMirror } from "../../apps/demo/dev/run-mirror.ts
 import { runServer } from "../../apps/demo/dev/run-server.ts";
 import { addressOf, servePage } from "../../apps/demo/dev/serve-page.ts";
 import { base62 } from "../../packages/server/src/ids.ts";
-import { tokenOf, tokenPrefixes } from "../../packages/server/src/rules/tokens/token.ts";
+import { tokenOf, tokenPrefixes } from "../../packages/server/src/kernel/tokens/rules/token.ts";
 import { copyTemplate } from "../../packages/server/src/testing/template-database.ts";
 import { type Demo, importInto } from "./demo.ts";
 

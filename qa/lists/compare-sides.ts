@@ -5,13 +5,17 @@ import type { JsonObject } from "../../packages/sdk/src/protocol/json.ts";
 import type { FollowedConditions } from "../../packages/sdk/src/protocol/log/followed-records.ts";
 import { meetsConditions } from "../../packages/sdk/src/protocol/log/meets-conditions.ts";
 import type { Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
-import type { Transaction } from "../../packages/server/src/db/connection/transaction.ts";
-import { hostedRelation } from "../../packages/server/src/db/lists/hosted-relation.ts";
-import { type ListQuestion, listRecords, type PageEnd } from "../../packages/server/src/db/lists/list-records.ts";
-import type { FilterValue, ListFilter } from "../../packages/server/src/rules/lists/list-filter.ts";
-import { type ListQuery, readListQuery } from "../../packages/server/src/rules/lists/list-query.ts";
-import { followedRecords } from "../../packages/server/src/rules/log/followed-records.ts";
-import type { DeclaredModel } from "../../packages/server/src/rules/schema/declared-model.ts";
+import type { Transaction } from "../../packages/server/src/kernel/connection/transaction.ts";
+import { hostedRelation } from "../../packages/server/src/kernel/lists/db/hosted-relation.ts";
+import {
+  type ListQuestion,
+  listRecords,
+  type PageEnd,
+} from "../../packages/server/src/kernel/lists/db/list-records.ts";
+import type { FilterValue, ListFilter } from "../../packages/server/src/kernel/lists/rules/list-filter.ts";
+import { type ListQuery, readListQuery } from "../../packages/server/src/kernel/lists/rules/list-query.ts";
+import { followedRecords } from "../../packages/server/src/kernel/log/rules/followed-records.ts";
+import type { DeclaredModel } from "../../packages/server/src/kernel/schema/rules/declared-model.ts";
 import { type ComparedType, fieldsByType, storedValue, comparedTypes as types, valuesByType } from "./any-value.ts";
 
 const model: Model = { fields: fieldsByType };

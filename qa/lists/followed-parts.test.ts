@@ -4,8 +4,8 @@ import type { JsonObject } from "../../packages/sdk/src/protocol/json.ts";
 import type { FollowedConditions } from "../../packages/sdk/src/protocol/log/followed-records.ts";
 import { meetsConditions } from "../../packages/sdk/src/protocol/log/meets-conditions.ts";
 import type { Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
-import { followedRecords } from "../../packages/server/src/rules/log/followed-records.ts";
-import { partsJudge } from "../../packages/server/src/rules/log/judge-parts.ts";
+import { followedRecords } from "../../packages/server/src/kernel/log/rules/followed-records.ts";
+import { partsJudge } from "../../packages/server/src/kernel/log/rules/judge-parts.ts";
 import { fieldsByType, comparedTypes as types, valuesByType } from "./any-value.ts";
 
 const model: Model = {

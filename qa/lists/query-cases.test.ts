@@ -3,7 +3,7 @@ import { compileConditions } from "../../packages/sdk/src/api/lists/conditions.t
 import { listQuery } from "../../packages/sdk/src/api/lists/list-query.ts";
 import type { SyncError } from "../../packages/sdk/src/errors.ts";
 import { createTestServer } from "../../packages/sdk/src/testing/test-server.ts";
-import { readListQuery, readQueryPage } from "../../packages/server/src/rules/lists/list-query.ts";
+import { readListQuery, readQueryPage } from "../../packages/server/src/kernel/lists/rules/list-query.ts";
 import { inWords, mistyped, type QueryCases, queryCases, wrongQueries } from "./query-cases.ts";
 
 /** A client that has the records of the cases. */

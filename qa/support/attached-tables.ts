@@ -1,7 +1,7 @@
 import { type Field, type FieldType, isFilledByServer, type Model, type ModelSchema } from "@holdfast/sdk/protocol";
 import type pg from "pg";
-import { createPool, type Database } from "../../packages/server/src/db/connection/pool.ts";
-import type { Transaction } from "../../packages/server/src/db/connection/transaction.ts";
+import { createPool, type Database } from "../../packages/server/src/kernel/connection/pool.ts";
+import type { Transaction } from "../../packages/server/src/kernel/connection/transaction.ts";
 import { attachTable } from "../../packages/server/src/modules/tables/flows/attach-table.ts";
 import { tablePlaces } from "../../packages/server/src/modules/tables/flows/table-places.ts";
 import { verifyTable } from "../../packages/server/src/modules/tables/flows/verify-table.ts";

@@ -1,4 +1,4 @@
-import { READABLE_BYTES } from "../../packages/server/src/rules/commits/unreadable-record.ts";
+import { READABLE_BYTES } from "../../packages/server/src/kernel/commits/rules/unreadable-record.ts";
 import type { Entry, Evidence, TableRow, ToldPaper } from "./evidence.ts";
 import { isUnreadable } from "./row-state.ts";
 

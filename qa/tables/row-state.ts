@@ -1,4 +1,4 @@
-import { READABLE_BYTES } from "../../packages/server/src/rules/commits/unreadable-record.ts";
+import { READABLE_BYTES } from "../../packages/server/src/kernel/commits/rules/unreadable-record.ts";
 import type { Entry, NotedChange } from "./evidence.ts";
 
 /** What a change left of a row, as the notes and the log both tell it. Null: it is gone. */

@@ -6,5 +6,5 @@ import { errorsMarkdown } from "./errors-markdown.ts";
 export const writtenDocs = (): Readonly<Record<string, string>> => ({
   "docs/behaviour.md": behaviourPage(readRuleFiles()),
   "docs/errors.md": errorsMarkdown(),
-  "packages/server/src/http/docs/docstrings.ts": docstringsModule(),
+  "packages/server/src/edge/http/docs/docstrings.ts": docstringsModule(),
 });

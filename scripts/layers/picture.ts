@@ -25,31 +25,24 @@ const suitePackages = [
 /** Tools and tests that look at the whole: they may import anything, also what is made for tests. */
 export const quality = ["qa/", "e2e/", "scripts/"];
 
-/** Subjects beside the server's kernel. The kernel imports none of them, and none imports another. */
+/** Subjects beside the server's kernel. The kernel and the edges import none of them, and none imports another. */
 const modules = ["claims", "databases", "presence", "sources", "tables", "webhooks"];
-
-/** The folders of the server but `modules/`. */
-const KERNEL = [
-  ...["addresses", "db", "embedded-postgres", "envelope", "flows", "http", "limits", "metrics", "outbound", "parts"],
-  ...["payload", "realtime", "rules", "workers"],
-].map((folder) => `${server}/${folder}/`);
-
-/** What a module may use of the kernel. */
-const MODULE_IMPORTS = [
-  ...KERNEL.filter((folder) => !folder.includes("/parts/")),
-  `${server}/parts/part.ts`,
-  `${server}/ids.ts`,
-];
+const kernel = `${server}/kernel`;
+/** Subjects of the kernel, each with decisions in `rules/`, SQL in `db/` and what joins them in `flows/`. */
+const subjects = ["commits", "lists", "log", "organizations", "schema", "tokens"];
+const inSubjects = (layer: string): string[] => subjects.map((name) => `${kernel}/${name}/${layer}/`);
+const RULES = [...inSubjects("rules"), `${kernel}/json/`, `${kernel}/refusal.ts`, `${kernel}/database-health.ts`];
+const DB = [...inSubjects("db"), `${kernel}/connection/`];
 
 export const picture: Layer[] = [
   // words and decisions
   { files: `${sdk}/protocol/`, packages: ["typebox"], pure: true },
   { files: `${sdk}/core/`, imports: [`${sdk}/protocol/`], packages: [], pure: true },
-  { files: `${server}/rules/`, packages: [words], pure: true },
+  ...RULES.map((files) => ({ files, imports: RULES, packages: [words], pure: true as const })),
   // The same layers inside a module
   ...["claims", "databases", "sources", "tables", "webhooks"].map((name) => ({
     files: `${server}/modules/${name}/rules/`,
-    imports: [`${server}/rules/`],
+    imports: RULES,
     packages: [words],
     pure: true as const,
   })),
@@ -105,74 +98,73 @@ export const picture: Layer[] = [
   // client.ts builds every part; index.ts, worker.ts, node.ts and options.ts name what users see of it
   { files: `${sdk}/`, imports: [`${sdk}/`] },
 
-  // the server
+  // the server: its kernel
+  ...DB.map((files) => ({ files, imports: DB, types: RULES })),
   {
-    files: `${server}/db/`,
-    // Databases of tenants are reached like their webhooks.
-    imports: [`${server}/outbound/public-address.ts`, `${server}/outbound/public-lookup.ts`],
-    types: [`${server}/rules/`],
+    files: `${kernel}/limits/`,
+    imports: RULES,
   },
+  // Flows, streams and workers
+  { files: `${kernel}/`, imports: [`${kernel}/`, `${server}/ids.ts`] },
+  // its edges: HTTP, sockets, and what both need
+  ...["addresses", "envelope", "payload"].map((edge) => ({
+    files: `${server}/edge/${edge}/`,
+    imports: [...RULES, `${server}/edge/envelope/`, `${server}/ids.ts`],
+  })),
+  // Names the numbers that every part counts
+  { files: `${server}/edge/metrics/register-metrics.ts`, imports: [`${server}/`] },
+  { files: `${server}/edge/metrics/`, imports: [] },
+  // Where we ask others
+  { files: `${server}/edge/outbound/`, imports: [...RULES, `${kernel}/connection/`] },
   {
-    files: `${server}/flows/`,
-    imports: [`${server}/rules/`, `${server}/db/`, `${server}/limits/`, `${server}/ids.ts`],
+    files: `${server}/edge/`,
+    imports: [`${kernel}/`, `${server}/edge/`, `${server}/ids.ts`],
+    types: [`${server}/server-module.ts`],
   },
   // Runs Postgres as a child process; knows nothing of what is stored in it
   { files: `${server}/embedded-postgres/`, imports: [] },
-  // What http and realtime both need: who asks and where, how bodies are read, how errors are written, how much is allowed
-  { files: `${server}/limits/`, imports: [`${server}/rules/`] },
-  ...["addresses", "envelope", "payload"].map((subject) => ({
-    files: `${server}/${subject}/`,
-    imports: [`${server}/rules/`, `${server}/envelope/`, `${server}/ids.ts`],
-  })),
-  // Names the numbers that every part counts
-  { files: `${server}/metrics/register-metrics.ts`, imports: [`${server}/`] },
-  { files: `${server}/metrics/`, imports: [] },
-  // Where we ask others
-  { files: `${server}/outbound/`, imports: [`${server}/rules/`] },
-  ...["http", "realtime", "workers"].map((edge) => ({
-    files: `${server}/${edge}/`,
-    imports: [
-      ...["flows", "rules", "limits", "addresses", "envelope", "payload", "metrics"].map(
-        (name) => `${server}/${name}/`,
-      ),
-      `${server}/ids.ts`,
-    ],
-    types: [`${server}/server-module.ts`],
-  })),
   {
     files: `${server}/cli/`,
     // What it does beside asking the server, cli.ts hands to it.
-    imports: [`${server}/rules/`, `${server}/modules/webhooks/listen/`],
-    types: [`${server}/flows/`, `${server}/outbound/`, `${server}/modules/`],
+    imports: [...RULES, `${server}/modules/webhooks/listen/`],
+    types: [`${kernel}/`, `${server}/edge/outbound/`, `${server}/modules/`],
   },
   {
     // A receiver of webhooks on the developer's machine
     files: `${server}/modules/webhooks/listen/`,
-    imports: [`${server}/rules/`, `${server}/modules/webhooks/rules/`, `${server}/cli/usage-error.ts`],
+    imports: [...RULES, `${server}/modules/webhooks/rules/`, `${server}/cli/usage-error.ts`],
     types: [`${server}/modules/webhooks/`],
   },
   // What waits, for tests only: it is in no build.
   { files: `${server}/testing/waiting/`, imports: [`${server}/`, "scripts/testing/"] },
   { files: `${server}/testing/`, imports: [`${server}/`] },
+  // its modules
   ...modules.flatMap((name) => [
     {
       files: `${server}/modules/${name}/db/`,
-      imports: [`${server}/db/`],
-      types: [`${server}/rules/`, `${server}/flows/tenant-data.ts`, `${server}/modules/${name}/`],
+      imports: DB,
+      types: [...RULES, `${kernel}/tenant-data.ts`, `${server}/modules/${name}/`],
     },
     {
       files: `${server}/modules/${name}/`,
-      imports: MODULE_IMPORTS,
-      types: [`${server}/parts/`, `${server}/server-options.ts`],
+      imports: [`${kernel}/`, `${server}/edge/`, `${server}/ids.ts`],
+      types: [`${server}/modules/module.ts`, `${server}/open/`, `${server}/server-options.ts`],
     },
   ]),
-  // The list of them, and main.ts and server.ts with parts/, know every part; config.ts and ids.ts stand beside them
-  ...["modules/list.ts", "parts/modules.ts"].map((file) => ({ files: `${server}/${file}`, imports: [`${server}/`] })),
+  // What a module is; the list of them, and those who open them, know each
   {
-    files: `${server}/parts/`,
-    imports: [...KERNEL, `${server}/parts/`],
-    types: [`${server}/server-options.ts`, `${server}/server-module.ts`],
+    files: `${server}/modules/module.ts`,
+    imports: [],
+    types: [`${kernel}/`, `${server}/edge/`, `${server}/open/`],
   },
+  { files: `${server}/modules/`, imports: [`${server}/`] },
+  // Opens the kernel and its edges
+  {
+    files: `${server}/open/`,
+    imports: [`${kernel}/`, `${server}/edge/`, `${server}/modules/open-modules.ts`, `${server}/modules/own-module.ts`],
+    types: [`${server}/modules/module.ts`, `${server}/server-options.ts`, `${server}/server-module.ts`],
+  },
+  // main.ts and server.ts know every part; config.ts and ids.ts stand beside them
   { files: `${server}/`, imports: [`${server}/`] },
 
   // on top
@@ -207,7 +199,7 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
   {
     packages: /^pg(-|$)/,
     only: [
-      `${server}/db/`,
+      ...DB,
       ...modules.map((name) => `${server}/modules/${name}/db/`),
       `${server}/testing/`,
       "apps/demo/dev/run-sql.ts",
@@ -239,7 +231,7 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
   },
   {
     packages: /^@opentelemetry\//,
-    only: [`${server}/metrics/prometheus.ts`],
+    only: [`${server}/edge/metrics/prometheus.ts`],
     because: "code that counts must not know the output format",
   },
   { packages: /^@holdfast\/react$/, only: ["apps/demo/", ...quality], because: "React is on top" },

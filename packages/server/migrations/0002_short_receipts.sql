@@ -1,6 +1,6 @@
 -- A receipt in fewer bytes, since every commit writes one. Instead of its participant, the row and the index have a hash of
--- it, behind the name: so receipts of names that follow each other stay side by side (db/commits/receipts.ts). Of most, the
--- body has only what differs from one to the next (rules/commits/short-receipt.ts); older ones stay whole.
+-- it, behind the name: so receipts of names that follow each other stay side by side (kernel/commits/db/receipts.ts). Of most, the
+-- body has only what differs from one to the next (kernel/commits/rules/short-receipt.ts); older ones stay whole.
 
 -- One pass over the table.
 alter table holdfast.receipt

@@ -1,7 +1,7 @@
 import { type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { ConfigError, limitSettings, readConfig } from "./config.ts";
-import { tokenOf } from "./rules/tokens/token.ts";
+import { tokenOf } from "./kernel/tokens/rules/token.ts";
 
 const masterKey = `${"A".repeat(43)}=`;
 const live = tokenOf("sk_live_", "0".repeat(30));

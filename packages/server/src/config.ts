@@ -1,7 +1,7 @@
 import { type ServerLimits, webhookLimits } from "@holdfast/sdk/protocol";
-import { createClientAddress, type TrustedProxies } from "./addresses/client-address.ts";
-import { faultOfOrigin } from "./addresses/origin-check.ts";
-import { hasValidChecksum, isSecretKey } from "./rules/tokens/token.ts";
+import { createClientAddress, type TrustedProxies } from "./edge/addresses/client-address.ts";
+import { faultOfOrigin } from "./edge/addresses/origin-check.ts";
+import { hasValidChecksum, isSecretKey } from "./kernel/tokens/rules/token.ts";
 import type { LogFormat } from "./server-log.ts";
 import type { DatabaseSettings } from "./server-options.ts";
 

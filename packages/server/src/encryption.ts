@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import type { Encryption } from "./flows/encryption.ts";
+import type { Encryption } from "./kernel/encryption.ts";
 
 /** A new encryption key, in base64. */
 export const newMasterKey = (): string => randomBytes(32).toString("base64");

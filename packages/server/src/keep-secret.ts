@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ConfigError, MASTER_KEY } from "./config.ts";
 import { newMasterKey } from "./encryption.ts";
-import { newSecretToken } from "./flows/tokens/secret-keys.ts";
+import { newSecretToken } from "./kernel/tokens/flows/secret-keys.ts";
 
 /**
  * Reads a secret from a file, or creates it on first use. Only this user can read the file. It is created atomically.

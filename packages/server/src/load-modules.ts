@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ConfigError } from "./config.ts";
-import { checkModules } from "./parts/own-module.ts";
+import { checkModules } from "./modules/own-module.ts";
 import type { ServerModule } from "./server-module.ts";
 
 /** Imports modules by the path of a file (`./…`, absolute), or by the name of a package, from a folder. */

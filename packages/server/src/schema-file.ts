@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { errorSentences, SchemaPush } from "@holdfast/sdk/protocol";
 import { ConfigError } from "./config.ts";
-import { shapeCheck } from "./payload/shape-check.ts";
-import type { Refusal } from "./rules/refusal.ts";
-import { spelledProblem } from "./rules/schema/schema-push.ts";
+import { shapeCheck } from "./edge/payload/shape-check.ts";
+import type { Refusal } from "./kernel/refusal.ts";
+import { spelledProblem } from "./kernel/schema/rules/schema-push.ts";
 
 const check = shapeCheck(SchemaPush);
 

@@ -1,6 +1,6 @@
 import type { ServerLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
-import type { TrustedProxies } from "./addresses/client-address.ts";
+import type { TrustedProxies } from "./edge/addresses/client-address.ts";
 import type { PresenceTimes } from "./modules/presence/rooms/presence-mesh.ts";
 import type { ServerModule } from "./server-module.ts";
 

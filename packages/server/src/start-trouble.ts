@@ -1,7 +1,7 @@
 import { ConfigError } from "./config.ts";
-import { ForeignDatabase } from "./db/connection/database-owner.ts";
-import { MissingRight, NewerDatabase } from "./db/connection/migrate.ts";
 import { EmbeddedPostgresError } from "./embedded-postgres/embedded-postgres-error.ts";
+import { ForeignDatabase } from "./kernel/connection/database-owner.ts";
+import { MissingRight, NewerDatabase } from "./kernel/connection/migrate.ts";
 
 type SystemError = NodeJS.ErrnoException & {
   readonly address?: string;

@@ -1,5 +1,5 @@
 import { type ErrorEnvelope, headers } from "@holdfast/sdk/protocol";
-import { spelledProblem } from "../rules/schema/schema-push.ts";
+import { spelledProblem } from "../kernel/schema/rules/schema-push.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A server, and the token for requests to it. */

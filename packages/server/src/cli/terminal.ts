@@ -1,4 +1,4 @@
-import type { DumpCounts, Restored, RestoreOptions } from "../flows/organizations/dump.ts";
+import type { DumpCounts, Restored, RestoreOptions } from "../kernel/organizations/flows/dump.ts";
 import type { OperatorDatabases } from "../modules/databases/flows/operator-databases.ts";
 import type { SourceTools } from "../modules/sources/flows/source-tools.ts";
 import type { TableTools } from "../modules/tables/flows/table-tools.ts";

@@ -2,7 +2,7 @@ import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
 import pg from "pg";
 import { afterAll } from "vitest";
-import { createPool, type Database } from "../db/connection/pool.ts";
+import { createPool, type Database } from "../kernel/connection/pool.ts";
 import { newMasterKey, type RunningServer, type ServerOptions, startServer } from "../server.ts";
 import { freshDatabase } from "./database.ts";
 import { referenceSchema } from "./reference-schema.ts";

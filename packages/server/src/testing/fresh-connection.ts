@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { afterAll } from "vitest";
-import { createPool } from "../db/connection/pool.ts";
+import { createPool } from "../kernel/connection/pool.ts";
 import { freshDatabase } from "./database.ts";
 import { connected } from "./run-sql.ts";
 

@@ -1,5 +1,5 @@
-import type { PushFollowers } from "../flows/schema/push-schema.ts";
-import { builtInHooks } from "../parts/modules.ts";
+import type { PushFollowers } from "../kernel/schema/flows/push-schema.ts";
+import { builtInHooks } from "../modules/open-modules.ts";
 
 /** Of a push that changes nothing of what modules know besides. */
 export const NO_FOLLOWERS: PushFollowers = { ...builtInHooks, schemaPushed: [] };

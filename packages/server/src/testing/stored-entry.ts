@@ -1,4 +1,4 @@
-import type { StoredEntry } from "../rules/commits/stored-entry.ts";
+import type { StoredEntry } from "../kernel/commits/rules/stored-entry.ts";
 
 /** An entry of the log as the table has it, of a person without a device, a claim and groups, but for what is given. */
 export const storedEntryOf = (

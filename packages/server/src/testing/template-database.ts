@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { migrate } from "../db/connection/migrate.ts";
+import { migrate } from "../kernel/connection/migrate.ts";
 import { connected, runSql } from "./run-sql.ts";
 
 /** A migrated database that tests only copy, never write to. */

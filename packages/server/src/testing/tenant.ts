@@ -1,13 +1,13 @@
 import type { JsonObject, Model, Operation } from "@holdfast/sdk/protocol";
+import type { CommitOperation, CommitRequest } from "../kernel/commits/rules/commit-request.ts";
+import { judgeInOrder } from "../kernel/commits/rules/judge-commits.ts";
+import { NO_VALUES, recordValues } from "../kernel/commits/rules/record-values.ts";
+import type { RoundModule, TenantState } from "../kernel/commits/rules/tenant-state.ts";
+import { declaredValues } from "../kernel/schema/rules/declared-values.ts";
+import { scopeOf } from "../kernel/tokens/rules/scope.ts";
 import { claimsRound } from "../modules/claims/rules/claims-round.ts";
 import { CLAIMS } from "../modules/claims/rules/claims-state.ts";
 import { SOURCES, type TenantIntents } from "../modules/sources/rules/tenant-intents.ts";
-import type { CommitOperation, CommitRequest } from "../rules/commits/commit-request.ts";
-import { judgeInOrder } from "../rules/commits/judge-commits.ts";
-import { NO_VALUES, recordValues } from "../rules/commits/record-values.ts";
-import type { RoundModule, TenantState } from "../rules/commits/tenant-state.ts";
-import { declaredValues } from "../rules/schema/declared-values.ts";
-import { scopeOf } from "../rules/tokens/scope.ts";
 
 /** Models for tests of the rules: a slide in its deck's group, and one that is judged as a whole. */
 export const MODELS: Readonly<Record<string, Model>> = {

@@ -1,12 +1,12 @@
 import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
-import { ensureConfiguredKey } from "../../flows/tokens/ensure-configured-key.ts";
-import { newSecretToken } from "../../flows/tokens/secret-keys.ts";
-import { builtInHooks } from "../../parts/modules.ts";
+import { ensureConfiguredKey } from "../../kernel/tokens/flows/ensure-configured-key.ts";
+import { newSecretToken } from "../../kernel/tokens/flows/secret-keys.ts";
 import { ADMIN, type Answer, referenceSchema, startApp } from "../../testing/app.ts";
 import { untilBlocked } from "../../testing/waiting/blocked.ts";
 import { countReceived, metricOf } from "../../testing/waiting/metrics.ts";
+import { builtInHooks } from "../open-modules.ts";
 
 // How claims end other than by expiry or release, and what watchers are sent.
 

@@ -1,6 +1,6 @@
-import type { ModuleContext } from "../../parts/context.ts";
-import type { DatabaseModule, Module } from "../../parts/module.ts";
-import { startRepeating } from "../../workers/repeat.ts";
+import { startRepeating } from "../../kernel/workers/repeat.ts";
+import type { ModuleContext } from "../../open/context.ts";
+import type { DatabaseModule, Module } from "../module.ts";
 import { renameClaims, revokeClaims } from "./db/claims.ts";
 import { claimFlows } from "./flows/claim-flows.ts";
 import { claimsInRounds } from "./flows/claims-in-rounds.ts";

@@ -1,9 +1,9 @@
 import { type ClaimRelease, limits } from "@holdfast/sdk/protocol";
-import type { SpokenSchema } from "../../flows/schema/client-schemas.ts";
-import type { Handlers } from "../../http/answer.ts";
-import { readInteger } from "../../http/query.ts";
-import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
-import { fieldIn } from "../../rules/schema/translate.ts";
+import type { Handlers } from "../../edge/http/answer.ts";
+import { readInteger } from "../../edge/http/query.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/refusal.ts";
+import type { SpokenSchema } from "../../kernel/schema/flows/client-schemas.ts";
+import { fieldIn } from "../../kernel/schema/rules/translate.ts";
 import type { Acquired, ClaimFlows } from "./flows/claim-flows.ts";
 
 type ClaimHandlers = Pick<

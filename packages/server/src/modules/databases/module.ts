@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Transaction } from "../../db/connection/transaction.ts";
-import { listTenants } from "../../db/organizations/organizations.ts";
 import { newId } from "../../ids.ts";
-import type { Module, ServiceContext, ServiceModule } from "../../parts/module.ts";
-import { startRepeating } from "../../workers/repeat.ts";
+import type { Transaction } from "../../kernel/connection/transaction.ts";
+import { listTenants } from "../../kernel/organizations/db/organizations.ts";
+import { startRepeating } from "../../kernel/workers/repeat.ts";
+import type { Module, ServiceContext, ServiceModule } from "../module.ts";
 import { findEmptiest, listUsedDatabases } from "./db/datasources.ts";
 import { insertMove, readMove } from "./db/moves.ts";
 import { prepareDatabase } from "./flows/check-database.ts";

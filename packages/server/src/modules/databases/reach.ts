@@ -1,6 +1,6 @@
-import { boundedUrl } from "../../db/connection/answer-bound.ts";
-import { publicOnlyUrl } from "../../db/connection/public-socket.ts";
-import { isPublicHost } from "../../outbound/endpoint-url.ts";
+import { isPublicHost } from "../../edge/outbound/endpoint-url.ts";
+import { boundedUrl } from "../../kernel/connection/answer-bound.ts";
+import { publicOnlyUrl } from "../../kernel/connection/public-socket.ts";
 import type { CheckDatabaseDeps } from "./flows/check-database.ts";
 
 /** How tenants' own databases are connected to, by the server and by the operator's commands. */

@@ -1,5 +1,5 @@
-import type { Handlers } from "../../http/answer.ts";
-import { isRefusal, refuse } from "../../rules/refusal.ts";
+import type { Handlers } from "../../edge/http/answer.ts";
+import { isRefusal, refuse } from "../../kernel/refusal.ts";
 import type { DatasourceFlows } from "./flows/datasource-flows.ts";
 
 type DatasourceHandlers = Pick<

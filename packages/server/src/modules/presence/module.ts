@@ -1,5 +1,5 @@
 import { limits as agreed } from "@holdfast/sdk/protocol";
-import type { Module } from "../../parts/module.ts";
+import type { Module } from "../module.ts";
 import { openPresenceChannel } from "./db/presence-channel.ts";
 import type { PresenceTimes } from "./rooms/presence-mesh.ts";
 import { openPresenceRooms } from "./rooms/presence-rooms.ts";

@@ -1,7 +1,7 @@
 import { sourceAnswers, sourceLimits } from "@holdfast/sdk/protocol";
-import type { Encryption } from "../../flows/encryption.ts";
-import type { IncomingAnswers } from "../../limits/incoming-answers.ts";
-import { shapeCheck } from "../../payload/shape-check.ts";
+import { shapeCheck } from "../../edge/payload/shape-check.ts";
+import type { Encryption } from "../../kernel/encryption.ts";
+import type { IncomingAnswers } from "../../kernel/limits/incoming-answers.ts";
 import { type CallSource, callSource, type NoteCall, sourceKeys } from "./flows/call-source.ts";
 import { createCallSender } from "./send-call.ts";
 

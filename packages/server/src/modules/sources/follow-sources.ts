@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openPipe, type Pipe } from "../../db/connection/pipe.ts";
-import type { ModuleContext } from "../../parts/context.ts";
-import type { Part } from "../../parts/part.ts";
-import { startRepeating } from "../../workers/repeat.ts";
+import { openPipe, type Pipe } from "../../kernel/connection/pipe.ts";
+import type { Part } from "../../kernel/part.ts";
+import { startRepeating } from "../../kernel/workers/repeat.ts";
+import type { ModuleContext } from "../../open/context.ts";
 import { noteProblem, pollAgain, type StoredSource, takeDueSources } from "./db/sources.ts";
 import type { CallSource } from "./flows/call-source.ts";
 import { finishIntents } from "./flows/finish-intents.ts";

@@ -1,8 +1,8 @@
 import { webhookLimits } from "@holdfast/sdk/protocol";
-import { createUrlCheck } from "../../outbound/endpoint-url.ts";
-import type { ModuleContext } from "../../parts/context.ts";
-import type { DatabaseModule, Module, ServiceContext, ServiceModule } from "../../parts/module.ts";
-import { createParts } from "../../parts/part.ts";
+import { createUrlCheck } from "../../edge/outbound/endpoint-url.ts";
+import { createParts } from "../../kernel/part.ts";
+import type { ModuleContext } from "../../open/context.ts";
+import type { DatabaseModule, Module, ServiceContext, ServiceModule } from "../module.ts";
 import { openCalls } from "./calls.ts";
 import { askAgain } from "./db/intents.ts";
 import { noteCall, readSource } from "./db/sources.ts";

@@ -1,7 +1,7 @@
 import { request } from "undici";
-import { beginningOf, reasonOf } from "../../outbound/foreign-answer.ts";
-import { type GuardOptions, guardedAgent } from "../../outbound/guarded-connect.ts";
-import { signedHeaders } from "../../outbound/webhook-signature.ts";
+import { beginningOf, reasonOf } from "../../edge/outbound/foreign-answer.ts";
+import { type GuardOptions, guardedAgent } from "../../edge/outbound/guarded-connect.ts";
+import { signedHeaders } from "../../edge/outbound/webhook-signature.ts";
 import type { AnswerRoom, CallResult, SendCall } from "./rules/source-call.ts";
 
 export interface CallSender {

@@ -1,8 +1,8 @@
 import { serverLimits } from "@holdfast/sdk/protocol";
-import { createPool } from "../../db/connection/pool.ts";
-import type { InRounds } from "../../flows/commits/in-rounds.ts";
-import type { Encryption } from "../../flows/encryption.ts";
-import { createIncomingAnswers } from "../../limits/incoming-answers.ts";
+import type { InRounds } from "../../kernel/commits/flows/in-rounds.ts";
+import { createPool } from "../../kernel/connection/pool.ts";
+import type { Encryption } from "../../kernel/encryption.ts";
+import { createIncomingAnswers } from "../../kernel/limits/incoming-answers.ts";
 import { openCalls } from "./calls.ts";
 import { openSourceTools, type SourceTools } from "./flows/source-tools.ts";
 

@@ -1,5 +1,5 @@
-import type { Database } from "../../db/connection/pool.ts";
-import type { Metrics } from "../../metrics/prometheus.ts";
+import type { Metrics } from "../../edge/metrics/prometheus.ts";
+import type { Database } from "../../kernel/connection/pool.ts";
 import { type ListedTable, listTables } from "./flows/list-tables.ts";
 
 /** Read from the database, so these cover all processes together. */

@@ -1,7 +1,7 @@
-import { openPipe } from "../../db/connection/pipe.ts";
-import type { ModuleContext } from "../../parts/context.ts";
-import type { DatabaseModule, Module } from "../../parts/module.ts";
-import { startRepeating } from "../../workers/repeat.ts";
+import { openPipe } from "../../kernel/connection/pipe.ts";
+import { startRepeating } from "../../kernel/workers/repeat.ts";
+import type { ModuleContext } from "../../open/context.ts";
+import type { DatabaseModule, Module } from "../module.ts";
 import { checkTables } from "./flows/check-tables.ts";
 import { collectChanges } from "./flows/collect-changes.ts";
 import type { ListedTable } from "./flows/list-tables.ts";

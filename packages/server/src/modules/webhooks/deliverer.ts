@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { Worker } from "../../workers/worker.ts";
+import type { Worker } from "../../kernel/workers/worker.ts";
 import type { DueEndpoint, StopSignals } from "./flows/deliver.ts";
 
 export interface DelivererOptions {

@@ -1,11 +1,11 @@
 import { webhookLimits } from "@holdfast/sdk/protocol";
-import type { Database } from "../../db/connection/pool.ts";
-import type { Transaction } from "../../db/connection/transaction.ts";
-import type { Metrics } from "../../metrics/prometheus.ts";
-import { createUrlCheck } from "../../outbound/endpoint-url.ts";
-import type { ModuleContext } from "../../parts/context.ts";
-import type { DatabaseModule, Module } from "../../parts/module.ts";
+import type { Metrics } from "../../edge/metrics/prometheus.ts";
+import { createUrlCheck } from "../../edge/outbound/endpoint-url.ts";
+import type { Database } from "../../kernel/connection/pool.ts";
+import type { Transaction } from "../../kernel/connection/transaction.ts";
+import type { ModuleContext } from "../../open/context.ts";
 import type { WebhookOptions } from "../../server-options.ts";
+import type { DatabaseModule, Module } from "../module.ts";
 import { readTenantsWithWebhooks, readWebhookBacklog } from "./db/deliveries.ts";
 import { lockEndpoints, updateEndpoint } from "./db/webhook-endpoints.ts";
 import { startDeliverer } from "./deliverer.ts";

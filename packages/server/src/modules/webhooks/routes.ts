@@ -1,7 +1,7 @@
 import { limits, type WebhookAttempt, type WebhookEndpoint } from "@holdfast/sdk/protocol";
-import type { Handlers } from "../../http/answer.ts";
-import { readInteger } from "../../http/query.ts";
-import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import type { Handlers } from "../../edge/http/answer.ts";
+import { readInteger } from "../../edge/http/query.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/refusal.ts";
 import type { TestWebhook } from "./flows/test-webhook.ts";
 import type {
   Endpoint,

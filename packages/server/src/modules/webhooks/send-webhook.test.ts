@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { generate } from "selfsigned";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../../scripts/testing/temporary-folder.ts";
-import type { Lookup } from "../../outbound/public-lookup.ts";
+import type { Lookup } from "../../kernel/connection/public-lookup.ts";
 import type { ReceiverAnswer } from "./rules/delivery-outcome.ts";
 import { createWebhookSender, type SenderOptions } from "./send-webhook.ts";
 

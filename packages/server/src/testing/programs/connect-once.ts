@@ -1,5 +1,5 @@
-import { connectTo } from "../../db/connection/connection.ts";
-import { session } from "../../db/connection/pool.ts";
+import { connectTo } from "../../kernel/connection/connection.ts";
+import { session } from "../../kernel/connection/pool.ts";
 
 // Connects to databases as the server does, in a process with its own certificates. Prints one line for each.
 for (const url of process.argv.slice(2)) {

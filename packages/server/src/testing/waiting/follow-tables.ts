@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
-import type { Database } from "../../db/connection/pool.ts";
+import type { Database } from "../../kernel/connection/pool.ts";
 import { readAttachments } from "../../modules/tables/db/attachments.ts";
 import { findTable, readTableRows } from "../../modules/tables/db/table-rows.ts";
 import type { AttachedTable } from "../../modules/tables/rules/attached-table.ts";

@@ -1,5 +1,5 @@
-import type { RecordName } from "../../../db/commits/records.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { RecordName } from "../../../kernel/commits/db/records.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { TenantHolder } from "./claim-row.ts";
 
 // Queries about expired leases and silent waiters. They have no name, so that Postgres plans each for the table's

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createPool, type Database } from "../../../db/connection/pool.ts";
-import { insertOrganization } from "../../../db/organizations/organizations.ts";
+import { createPool, type Database } from "../../../kernel/connection/pool.ts";
+import { insertOrganization } from "../../../kernel/organizations/db/organizations.ts";
 import { freshDatabase } from "../../../testing/database.ts";
 import { touchWaiters } from "./claim-times.ts";
 import { readQueues } from "./read-claims.ts";

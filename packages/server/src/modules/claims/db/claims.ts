@@ -1,6 +1,6 @@
-import type { RecordName } from "../../../db/commits/records.ts";
-import type { Statement } from "../../../db/connection/statement.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { RecordName } from "../../../kernel/commits/db/records.ts";
+import type { Statement } from "../../../kernel/connection/statement.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { ChangedClaim } from "../rules/claims-state.ts";
 import { type ClaimRow, COLUMNS, type TenantClaim, type TenantHolder, toClaim } from "./claim-row.ts";
 

@@ -1,5 +1,5 @@
-import type { RecordName } from "../../../db/commits/records.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { RecordName } from "../../../kernel/commits/db/records.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { ClaimState } from "../rules/claim.ts";
 import { type ClaimRow, COLUMNS, toClaim } from "./claim-row.ts";
 

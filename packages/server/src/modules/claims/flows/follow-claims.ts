@@ -1,8 +1,8 @@
-import type { RecordName } from "../../../db/commits/records.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { liveSchema } from "../../../flows/schema/live-schema.ts";
-import type { SchemaCache } from "../../../flows/schema/schema-cache.ts";
-import { createBatch } from "../../../flows/tokens/batch.ts";
+import type { RecordName } from "../../../kernel/commits/db/records.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { liveSchema } from "../../../kernel/schema/flows/live-schema.ts";
+import type { SchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
+import { createBatch } from "../../../kernel/tokens/flows/batch.ts";
 import { type ClaimChange, type ReadQueue, readClaimChanges, readClaimHeads } from "../db/read-claims.ts";
 import { type Elsewhere, readQueues } from "./read-queues.ts";
 

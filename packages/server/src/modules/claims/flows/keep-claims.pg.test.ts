@@ -1,7 +1,7 @@
 import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../../../../../scripts/testing/until.ts";
-import type { CommitLanes } from "../../../flows/commits/commit-lanes.ts";
+import type { CommitLanes } from "../../../kernel/commits/flows/commit-lanes.ts";
 import { startApp } from "../../../testing/app.ts";
 import { untilBlocked } from "../../../testing/waiting/blocked.ts";
 import { keepClaims } from "./keep-claims.ts";

@@ -1,7 +1,7 @@
 import { limits } from "@holdfast/sdk/protocol";
-import type { RecordName } from "../../../db/commits/records.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import type { CommitLanes } from "../../../flows/commits/commit-lanes.ts";
+import type { RecordName } from "../../../kernel/commits/db/records.ts";
+import type { CommitLanes } from "../../../kernel/commits/flows/commit-lanes.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
 import { readDueQueues, readNextExpiry, readPassedOver, type SilentWaiter, touchWaiters } from "../db/claim-times.ts";
 import { holderName } from "../rules/claim.ts";
 import type { ClaimOrder } from "../rules/claim-order.ts";

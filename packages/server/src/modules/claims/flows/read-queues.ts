@@ -1,7 +1,7 @@
 import type { Claim } from "@holdfast/sdk/protocol";
-import { type RecordName, readGroups } from "../../../db/commits/records.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
-import type { RecordPlaces } from "../../../flows/lists/record-places.ts";
+import { type RecordName, readGroups } from "../../../kernel/commits/db/records.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
+import type { RecordPlaces } from "../../../kernel/lists/flows/record-places.ts";
 import { type ReadQueue, readQueues as readStored } from "../db/read-claims.ts";
 import { presentQueue } from "../rules/claim.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
-import type { Principal } from "../../../rules/tokens/participant.ts";
+import type { Principal } from "../../../kernel/tokens/rules/participant.ts";
 
 /** A request, or a timer's job, about the claims of one record. Model names are in lower case. */
 export type ClaimOrder =

@@ -1,6 +1,6 @@
-import { recordKey, writerOf } from "../../../rules/commits/commit-request.ts";
-import { isRepeated } from "../../../rules/commits/replay.ts";
-import type { RoundModule } from "../../../rules/commits/tenant-state.ts";
+import { recordKey, writerOf } from "../../../kernel/commits/rules/commit-request.ts";
+import { isRepeated } from "../../../kernel/commits/rules/replay.ts";
+import type { RoundModule } from "../../../kernel/commits/rules/tenant-state.ts";
 import { type ClaimsState, claimsOf } from "./claims-state.ts";
 import { guardWrite } from "./guard-write.ts";
 import { advanceClaims } from "./judge-claim.ts";

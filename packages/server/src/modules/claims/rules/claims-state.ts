@@ -1,4 +1,4 @@
-import type { RoundModule, TenantState } from "../../../rules/commits/tenant-state.ts";
+import type { RoundModule, TenantState } from "../../../kernel/commits/rules/tenant-state.ts";
 import type { ClaimQueue, ClaimState } from "./claim.ts";
 import type { Wait } from "./wait-graph.ts";
 

@@ -1,8 +1,8 @@
 import { limits } from "@holdfast/sdk/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Principal } from "../../../rules/tokens/participant.ts";
-import { scopeOf } from "../../../rules/tokens/scope.ts";
+import type { Principal } from "../../../kernel/tokens/rules/participant.ts";
+import { scopeOf } from "../../../kernel/tokens/rules/scope.ts";
 import { advanceQueue } from "./advance-queue.ts";
 import { type ClaimQueue, type ClaimState, holdersOf, inQueueOrder, isConflict, isSilent } from "./claim.ts";
 import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";

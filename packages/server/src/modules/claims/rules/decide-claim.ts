@@ -1,8 +1,8 @@
 import { limits } from "@holdfast/sdk/protocol";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
-import { organizationGroup } from "../../../rules/schema/sync-group.ts";
-import { nameOf, type Principal } from "../../../rules/tokens/participant.ts";
-import { isVisible } from "../../../rules/tokens/scope.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
+import { organizationGroup } from "../../../kernel/schema/rules/sync-group.ts";
+import { nameOf, type Principal } from "../../../kernel/tokens/rules/participant.ts";
+import { isVisible } from "../../../kernel/tokens/rules/scope.ts";
 import { advanceQueue, closed, granted, type QueueFacts, renewed } from "./advance-queue.ts";
 import {
   type ClaimQueue,

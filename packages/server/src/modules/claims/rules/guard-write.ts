@@ -1,6 +1,6 @@
 import { writtenFields } from "@holdfast/sdk/protocol";
-import type { CommitOperation } from "../../../rules/commits/commit-request.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import type { CommitOperation } from "../../../kernel/commits/rules/commit-request.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 import { type ClaimQueue, type ClaimState, holdersOf, presentClaim } from "./claim.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { recordKey } from "../../../rules/commits/commit-request.ts";
-import type { TenantState } from "../../../rules/commits/tenant-state.ts";
+import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
+import type { TenantState } from "../../../kernel/commits/rules/tenant-state.ts";
 import { advanceQueue } from "./advance-queue.ts";
 import type { ClaimQueue } from "./claim.ts";
 import type { ClaimOrder } from "./claim-order.ts";

@@ -1,5 +1,5 @@
 import { limits } from "@holdfast/sdk/protocol";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const SPELLED = /^(\d{1,9})(ms|s|m|h)$/;

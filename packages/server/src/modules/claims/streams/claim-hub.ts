@@ -1,6 +1,6 @@
-import type { HeadPoll } from "../../../realtime/log/head-poll.ts";
-import { createTopics, type Topic } from "../../../realtime/topics.ts";
-import { recordKey } from "../../../rules/commits/commit-request.ts";
+import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
+import type { HeadPoll } from "../../../kernel/stream/head-poll.ts";
+import { createTopics, type Topic } from "../../../kernel/stream/topics.ts";
 import type { FollowClaims } from "../flows/follow-claims.ts";
 import { concernedClaims, type OwnNews, ownNews, type QueueNews, queueFrame } from "./claim-frames.ts";
 

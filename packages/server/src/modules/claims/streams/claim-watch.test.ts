@@ -1,7 +1,7 @@
 import { limits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { recordKey } from "../../../rules/commits/commit-request.ts";
-import type { Principal } from "../../../rules/tokens/participant.ts";
+import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
+import type { Principal } from "../../../kernel/tokens/rules/participant.ts";
 import type { FollowClaims } from "../flows/follow-claims.ts";
 import { queueFrame } from "./claim-frames.ts";
 import type { ClaimHub, OnQueue } from "./claim-hub.ts";

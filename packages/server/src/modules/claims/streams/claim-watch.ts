@@ -1,6 +1,6 @@
 import { isRecordId, limits } from "@holdfast/sdk/protocol";
-import { recordKey } from "../../../rules/commits/commit-request.ts";
-import { nameOf, type Principal } from "../../../rules/tokens/participant.ts";
+import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
+import { nameOf, type Principal } from "../../../kernel/tokens/rules/participant.ts";
 import { maySee } from "../flows/claim-flows.ts";
 import type { FollowClaims } from "../flows/follow-claims.ts";
 import { type OwnNews, type QueueNews, queueFrame } from "./claim-frames.ts";

@@ -1,8 +1,8 @@
 import { closeCodes, type FrameUp, limits } from "@holdfast/sdk/protocol";
-import type { StreamModules } from "../../../realtime/stream-module.ts";
-import { refuse } from "../../../rules/refusal.ts";
-import { claimFrameOut } from "../../../rules/schema/translate.ts";
-import { checkModel } from "../../../rules/tokens/scope.ts";
+import type { StreamModules } from "../../../edge/socket/stream-module.ts";
+import { refuse } from "../../../kernel/refusal.ts";
+import { claimFrameOut } from "../../../kernel/schema/rules/translate.ts";
+import { checkModel } from "../../../kernel/tokens/rules/scope.ts";
 import type { FollowClaims } from "../flows/follow-claims.ts";
 import type { ClaimHub } from "./claim-hub.ts";
 import { createClaimWatch } from "./claim-watch.ts";

@@ -1,5 +1,5 @@
-import type { Transaction } from "../../../db/connection/transaction.ts";
-import type { UsedDatabase } from "../../../flows/tenant-data.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
+import type { UsedDatabase } from "../../../kernel/tenant-data.ts";
 import type { OwnDatasource } from "../rules/present-datasource.ts";
 
 /** A database beside the service's own. */

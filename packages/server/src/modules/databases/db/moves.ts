@@ -1,4 +1,4 @@
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 
 /** A tenant on its way from one database to another. Null stands for the service's own database. */
 export interface Move {

@@ -1,6 +1,6 @@
-import { TenantElsewhere } from "../../../db/commits/tenant-elsewhere.ts";
-import type { Connection } from "../../../db/connection/connection.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import { TenantElsewhere } from "../../../kernel/commits/db/tenant-elsewhere.ts";
+import type { Connection } from "../../../kernel/connection/connection.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { Extent } from "../rules/next-step.ts";
 
 /** Small tables, which move as a whole in the last step. */

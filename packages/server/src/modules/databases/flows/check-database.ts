@@ -1,15 +1,15 @@
-import { type Connection, connectTo } from "../../../db/connection/connection.ts";
+import { type Connection, connectTo } from "../../../kernel/connection/connection.ts";
 import {
   hasOrganizations,
   readDatabase,
   readOwner,
   readService,
   takeDatabase,
-} from "../../../db/connection/database-owner.ts";
-import { sentence } from "../../../db/connection/error-sentence.ts";
-import { migrate, NewerDatabase } from "../../../db/connection/migrate.ts";
-import { session } from "../../../db/connection/pool.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+} from "../../../kernel/connection/database-owner.ts";
+import { sentence } from "../../../kernel/connection/error-sentence.ts";
+import { migrate, NewerDatabase } from "../../../kernel/connection/migrate.ts";
+import { session } from "../../../kernel/connection/pool.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 import type { DatabaseAddress } from "../rules/connection-string.ts";
 
 /** The oldest Postgres that has all that is used. */

@@ -1,14 +1,14 @@
 import type { Datasource, DatasourceBody, DatasourceKey } from "@holdfast/sdk/protocol";
-import type { Database } from "../../../db/connection/pool.ts";
-import { transaction } from "../../../db/connection/transaction.ts";
-import { listTenants, readOrganization } from "../../../db/organizations/organizations.ts";
-import type { DatasourceKind } from "../../../flows/datasource-kind.ts";
-import type { Encryption } from "../../../flows/encryption.ts";
-import type { DataOf } from "../../../flows/tenant-data.ts";
 import { newId } from "../../../ids.ts";
-import type { DatabaseHealth } from "../../../rules/database-health.ts";
-import { isRefusal, type Refusal, refuse } from "../../../rules/refusal.ts";
-import type { Principal } from "../../../rules/tokens/participant.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { transaction } from "../../../kernel/connection/transaction.ts";
+import type { DatabaseHealth } from "../../../kernel/database-health.ts";
+import type { DatasourceKind } from "../../../kernel/datasource-kind.ts";
+import type { Encryption } from "../../../kernel/encryption.ts";
+import { listTenants, readOrganization } from "../../../kernel/organizations/db/organizations.ts";
+import { isRefusal, type Refusal, refuse } from "../../../kernel/refusal.ts";
+import type { DataOf } from "../../../kernel/tenant-data.ts";
+import type { Principal } from "../../../kernel/tokens/rules/participant.ts";
 import {
   insertDatasource,
   listDatasources,

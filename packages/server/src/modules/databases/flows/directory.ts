@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Database } from "../../../db/connection/pool.ts";
-import type { Encryption } from "../../../flows/encryption.ts";
-import type { Directory } from "../../../flows/tenant-data.ts";
-import { isRefusal } from "../../../rules/refusal.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import type { Encryption } from "../../../kernel/encryption.ts";
+import { isRefusal } from "../../../kernel/refusal.ts";
+import type { Directory } from "../../../kernel/tenant-data.ts";
 import { listAllDatasources, readDatasource } from "../db/datasources.ts";
 import { readConnectionString } from "../rules/connection-string.ts";
 import { blockedHost, type CheckDatabaseDeps } from "./check-database.ts";

@@ -1,6 +1,6 @@
-import { type Connection, connectTo } from "../../../db/connection/connection.ts";
-import { session } from "../../../db/connection/pool.ts";
-import { type Transaction, transactionOn } from "../../../db/connection/transaction.ts";
+import { type Connection, connectTo } from "../../../kernel/connection/connection.ts";
+import { session } from "../../../kernel/connection/pool.ts";
+import { type Transaction, transactionOn } from "../../../kernel/connection/transaction.ts";
 import { deleteSome } from "../db/tenant-rows.ts";
 
 /** Rows per statement while a tenant's rows are deleted. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TenantElsewhere } from "../../../db/commits/tenant-elsewhere.ts";
-import type { Connection } from "../../../db/connection/connection.ts";
-import { errorState, LOCK_NOT_AVAILABLE } from "../../../db/connection/database-error.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
-import { readIdentity } from "../../../db/log/log-epoch.ts";
+import { TenantElsewhere } from "../../../kernel/commits/db/tenant-elsewhere.ts";
+import type { Connection } from "../../../kernel/connection/connection.ts";
+import { errorState, LOCK_NOT_AVAILABLE } from "../../../kernel/connection/database-error.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
+import { readIdentity } from "../../../kernel/log/db/log-epoch.ts";
 import type { Move } from "../db/moves.ts";
 import {
   type CopiedTo,

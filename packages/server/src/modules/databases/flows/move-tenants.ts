@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { sentence } from "../../../db/connection/error-sentence.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { transaction } from "../../../db/connection/transaction.ts";
+import { sentence } from "../../../kernel/connection/error-sentence.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { transaction } from "../../../kernel/connection/transaction.ts";
 import {
   deleteLeftDatasource,
   deleteMove,

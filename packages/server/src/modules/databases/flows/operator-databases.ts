@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectTo } from "../../../db/connection/connection.ts";
-import { readService } from "../../../db/connection/database-owner.ts";
-import { type Database, session } from "../../../db/connection/pool.ts";
-import { transaction } from "../../../db/connection/transaction.ts";
-import { readIdentity } from "../../../db/log/log-epoch.ts";
-import { listOrganizations, tenantOf } from "../../../db/organizations/organizations.ts";
-import type { Encryption } from "../../../flows/encryption.ts";
 import { newId } from "../../../ids.ts";
-import { isRefusal } from "../../../rules/refusal.ts";
+import { connectTo } from "../../../kernel/connection/connection.ts";
+import { readService } from "../../../kernel/connection/database-owner.ts";
+import { type Database, session } from "../../../kernel/connection/pool.ts";
+import { transaction } from "../../../kernel/connection/transaction.ts";
+import type { Encryption } from "../../../kernel/encryption.ts";
+import { readIdentity } from "../../../kernel/log/db/log-epoch.ts";
+import { listOrganizations, tenantOf } from "../../../kernel/organizations/db/organizations.ts";
+import { isRefusal } from "../../../kernel/refusal.ts";
 import {
   closeToNew,
   countOwnTenants,

@@ -1,15 +1,15 @@
-import { type Connection, connectTo } from "../../../db/connection/connection.ts";
-import { isEmptied } from "../../../db/connection/database-error.ts";
-import { readOwner } from "../../../db/connection/database-owner.ts";
-import { sentence } from "../../../db/connection/error-sentence.ts";
-import { migrate } from "../../../db/connection/migrate.ts";
-import { type Database, session } from "../../../db/connection/pool.ts";
-import { transaction } from "../../../db/connection/transaction.ts";
-import { lockLogEpoch, readIdentity, readLogEpoch } from "../../../db/log/log-epoch.ts";
-import type { Encryption } from "../../../flows/encryption.ts";
-import { renewLogsOf } from "../../../flows/log/log-epoch.ts";
 import { newId } from "../../../ids.ts";
-import { isRefusal } from "../../../rules/refusal.ts";
+import { type Connection, connectTo } from "../../../kernel/connection/connection.ts";
+import { isEmptied } from "../../../kernel/connection/database-error.ts";
+import { readOwner } from "../../../kernel/connection/database-owner.ts";
+import { sentence } from "../../../kernel/connection/error-sentence.ts";
+import { migrate } from "../../../kernel/connection/migrate.ts";
+import { type Database, session } from "../../../kernel/connection/pool.ts";
+import { transaction } from "../../../kernel/connection/transaction.ts";
+import type { Encryption } from "../../../kernel/encryption.ts";
+import { lockLogEpoch, readIdentity, readLogEpoch } from "../../../kernel/log/db/log-epoch.ts";
+import { renewLogsOf } from "../../../kernel/log/flows/log-epoch.ts";
+import { isRefusal } from "../../../kernel/refusal.ts";
 import { listAllDatasources } from "../db/datasources.ts";
 import { type ListedTenant, listDirectory, settleDatabase } from "../db/moves.ts";
 import {

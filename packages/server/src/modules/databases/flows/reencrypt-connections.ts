@@ -1,5 +1,5 @@
-import type { Database } from "../../../db/connection/pool.ts";
-import type { Encryption } from "../../../flows/encryption.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import type { Encryption } from "../../../kernel/encryption.ts";
 import { listStaleConnections, replaceConnection } from "../db/datasources.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { connectTo } from "../../../db/connection/connection.ts";
-import { isEmptied } from "../../../db/connection/database-error.ts";
-import { readOwner } from "../../../db/connection/database-owner.ts";
-import { session } from "../../../db/connection/pool.ts";
-import { readIdentity } from "../../../db/log/log-epoch.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import { connectTo } from "../../../kernel/connection/connection.ts";
+import { isEmptied } from "../../../kernel/connection/database-error.ts";
+import { readOwner } from "../../../kernel/connection/database-owner.ts";
+import { session } from "../../../kernel/connection/pool.ts";
+import { readIdentity } from "../../../kernel/log/db/log-epoch.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 import { listLogs } from "../db/tenant-rows.ts";
 import type { DatabaseAddress } from "../rules/connection-string.ts";
 import { type CheckDatabaseDeps, checkReach } from "./check-database.ts";

@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 
 /** A database's address, without what is secret in it. */
 export interface DatabaseAddress {

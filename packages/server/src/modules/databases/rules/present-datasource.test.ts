@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type DatabaseHealth, healthAfter } from "../../../rules/database-health.ts";
+import { type DatabaseHealth, healthAfter } from "../../../kernel/database-health.ts";
 import { moveProblems } from "./move-problems.ts";
 import { hostedDatasources, type OwnDatasource, presentDatasource } from "./present-datasource.ts";
 

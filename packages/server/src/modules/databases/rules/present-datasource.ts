@@ -1,5 +1,5 @@
 import type { Datasource } from "@holdfast/sdk/protocol";
-import type { DatabaseHealth } from "../../../rules/database-health.ts";
+import type { DatabaseHealth } from "../../../kernel/database-health.ts";
 import { toldProblem } from "./move-problems.ts";
 
 const seconds = (iso: string): number => Math.floor(Date.parse(iso) / 1_000);

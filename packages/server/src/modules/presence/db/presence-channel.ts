@@ -1,4 +1,4 @@
-import { openNotices } from "../../../db/connection/notifications.ts";
+import { openNotices } from "../../../kernel/connection/notifications.ts";
 import { chunksOf, createJoiner, NOTIFICATION_BYTES } from "./chunks.ts";
 
 /** The suffix is the version of the message format. */

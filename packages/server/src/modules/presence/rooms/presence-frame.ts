@@ -1,5 +1,5 @@
 import { limits } from "@holdfast/sdk/protocol";
-import { participantName } from "../../../rules/tokens/participant.ts";
+import { participantName } from "../../../kernel/tokens/rules/participant.ts";
 import type { Attendee, RoomNews } from "./presence-room.ts";
 
 /** A `presence` frame as bytes: built once and sent to every member of the room. */

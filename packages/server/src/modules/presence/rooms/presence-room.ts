@@ -1,5 +1,5 @@
 import type { ParticipantKind } from "@holdfast/sdk/protocol";
-import { participantName } from "../../../rules/tokens/participant.ts";
+import { participantName } from "../../../kernel/tokens/rules/participant.ts";
 
 /** One socket in a room, and its latest state. */
 export interface Attendee {

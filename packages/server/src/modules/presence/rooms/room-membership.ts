@@ -1,8 +1,8 @@
 import { closeCodes, isSyncGroup, limits } from "@holdfast/sdk/protocol";
-import type { SocketModule } from "../../../realtime/socket-module.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
-import { type Principal, participantName } from "../../../rules/tokens/participant.ts";
-import { deny, isWithin } from "../../../rules/tokens/scope.ts";
+import type { SocketModule } from "../../../edge/socket/socket-module.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
+import { type Principal, participantName } from "../../../kernel/tokens/rules/participant.ts";
+import { deny, isWithin } from "../../../kernel/tokens/rules/scope.ts";
 import type { PresenceRooms } from "./presence-rooms.ts";
 
 /** Sends a frame to the socket. `written` is called once it is written. */

@@ -1,5 +1,5 @@
-import type { Statement } from "../../../db/connection/statement.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Statement } from "../../../kernel/connection/statement.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { SourceIntent } from "../rules/source-intent.ts";
 
 /** Something that an open intent keeps for itself. */

@@ -1,5 +1,5 @@
 import { type SourceAnswers, type SourceCommit, type SourceResult, sourceLimits } from "@holdfast/sdk/protocol";
-import { writerOf } from "../../../rules/commits/commit-request.ts";
+import { writerOf } from "../../../kernel/commits/rules/commit-request.ts";
 import { answerOf, type SourceAnswer } from "../rules/source-answer.ts";
 import type { SourceIntent } from "../rules/source-intent.ts";
 import type { AskSource } from "./submit-commits.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createIncomingAnswers } from "../../../limits/incoming-answers.ts";
+import { createIncomingAnswers } from "../../../kernel/limits/incoming-answers.ts";
 import type { StoredSource } from "../db/sources.ts";
 import type { CallResult, SendCall } from "../rules/source-call.ts";
 import { callSource } from "./call-source.ts";

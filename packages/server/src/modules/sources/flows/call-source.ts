@@ -1,11 +1,11 @@
 import { limits, type SourceAnswers } from "@holdfast/sdk/protocol";
-import type { Database } from "../../../db/connection/pool.ts";
-import type { Encryption } from "../../../flows/encryption.ts";
 import { newId } from "../../../ids.ts";
-import type { IncomingAnswers } from "../../../limits/incoming-answers.ts";
-import { checkJsonCount } from "../../../rules/json/check-json-count.ts";
-import { checkJsonValues } from "../../../rules/json/check-json-values.ts";
-import type { Refusal } from "../../../rules/refusal.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import type { Encryption } from "../../../kernel/encryption.ts";
+import { checkJsonCount } from "../../../kernel/json/check-json-count.ts";
+import { checkJsonValues } from "../../../kernel/json/check-json-values.ts";
+import type { IncomingAnswers } from "../../../kernel/limits/incoming-answers.ts";
+import type { Refusal } from "../../../kernel/refusal.ts";
 import { listStaleSources, type noteCall, replaceKeys, type StoredSource } from "../db/sources.ts";
 import { mostAnswerBytes } from "../rules/answer-bounds.ts";
 import type { CallOf, SendCall } from "../rules/source-call.ts";

@@ -1,7 +1,7 @@
 import type { ModelSchema } from "@holdfast/sdk/protocol";
-import type { Transaction } from "../../../db/connection/transaction.ts";
-import type { ModelsPush } from "../../../flows/schema/push-schema.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
+import type { ModelsPush } from "../../../kernel/schema/flows/push-schema.ts";
 import { hasIntents, withdrawIntents } from "../db/intents.ts";
 import { listSources } from "../db/sources.ts";
 import { checkSourceModels } from "../rules/check-source-models.ts";

@@ -1,6 +1,6 @@
 import { sourceLimits } from "@holdfast/sdk/protocol";
-import type { Database } from "../../../db/connection/pool.ts";
-import type { CommitLanes } from "../../../flows/commits/commit-lanes.ts";
+import type { CommitLanes } from "../../../kernel/commits/flows/commit-lanes.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
 import { takeDueIntents } from "../db/intents.ts";
 import type { SourceIntent } from "../rules/source-intent.ts";
 import { type AskSource, settle } from "./submit-commits.ts";

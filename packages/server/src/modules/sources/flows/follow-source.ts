@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isRecordId, sourceLimits } from "@holdfast/sdk/protocol";
-import { readHead } from "../../../db/commits/heads.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { liveSchema } from "../../../flows/schema/live-schema.ts";
-import type { LiveSchema, SchemaCache } from "../../../flows/schema/schema-cache.ts";
-import type { RecordChange } from "../../../rules/commits/record-change.ts";
+import { readHead } from "../../../kernel/commits/db/heads.ts";
+import type { RecordChange } from "../../../kernel/commits/rules/record-change.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { liveSchema } from "../../../kernel/schema/flows/live-schema.ts";
+import type { LiveSchema, SchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
 import { type StoredSource, saveProgress } from "../db/sources.ts";
 import { readSourceRecord } from "../rules/source-answer.ts";
 import type { CallSource } from "./call-source.ts";

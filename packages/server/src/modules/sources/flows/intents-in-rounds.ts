@@ -1,10 +1,10 @@
-import type { Pipe } from "../../../db/connection/pipe.ts";
-import type { Statement } from "../../../db/connection/statement.ts";
-import type { InRounds, TenantInRound } from "../../../flows/commits/in-rounds.ts";
-import { type CommitStep, commitsOf, type Job, tenantOf } from "../../../flows/commits/job.ts";
-import type { RoundAnswer } from "../../../flows/commits/round-outcome.ts";
-import { oncePerSchema } from "../../../flows/schema/once-per-schema.ts";
-import { ownerOf, type RoundModule } from "../../../rules/commits/tenant-state.ts";
+import type { InRounds, TenantInRound } from "../../../kernel/commits/flows/in-rounds.ts";
+import { type CommitStep, commitsOf, type Job, tenantOf } from "../../../kernel/commits/flows/job.ts";
+import type { RoundAnswer } from "../../../kernel/commits/flows/round-outcome.ts";
+import { ownerOf, type RoundModule } from "../../../kernel/commits/rules/tenant-state.ts";
+import type { Pipe } from "../../../kernel/connection/pipe.ts";
+import type { Statement } from "../../../kernel/connection/statement.ts";
+import { oncePerSchema } from "../../../kernel/schema/flows/once-per-schema.ts";
 import { deleteIntents, insertIntents, loadOpenIntents, loadReservations, type ReservedKey } from "../db/intents.ts";
 import { type ListedModel, loadListedModels } from "../db/sources.ts";
 import { judgeForSource, settleIntent } from "../rules/judge-intent.ts";

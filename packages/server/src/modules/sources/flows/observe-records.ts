@@ -1,21 +1,21 @@
 import { ownValue } from "@holdfast/sdk/protocol";
-import { lockHeads } from "../../../db/commits/heads.ts";
-import { loadHistory } from "../../../db/commits/history.ts";
-import { TenantElsewhere } from "../../../db/commits/tenant-elsewhere.ts";
-import type { Pipe } from "../../../db/connection/pipe.ts";
-import { begin, commit as commitTransaction, probe, rollback } from "../../../db/connection/statement.ts";
-import { judgeRound, savings } from "../../../flows/commits/commit-round.ts";
-import type { RoundRules } from "../../../flows/commits/in-rounds.ts";
-import { load, NO_BOUNDS } from "../../../flows/commits/load-round.ts";
-import { openLoads } from "../../../flows/commits/round-modules.ts";
-import type { Drained } from "../../../flows/commits/round-result.ts";
-import type { LiveSchema } from "../../../flows/schema/schema-cache.ts";
 import { newId } from "../../../ids.ts";
-import { capturedCommit } from "../../../rules/commits/captured-commit.ts";
-import { recordKey } from "../../../rules/commits/commit-request.ts";
-import type { RecordChange } from "../../../rules/commits/record-change.ts";
-import type { RecordState } from "../../../rules/commits/tenant-state.ts";
-import type { DeclaredModel } from "../../../rules/schema/declared-model.ts";
+import { lockHeads } from "../../../kernel/commits/db/heads.ts";
+import { loadHistory } from "../../../kernel/commits/db/history.ts";
+import { TenantElsewhere } from "../../../kernel/commits/db/tenant-elsewhere.ts";
+import { judgeRound, savings } from "../../../kernel/commits/flows/commit-round.ts";
+import type { RoundRules } from "../../../kernel/commits/flows/in-rounds.ts";
+import { load, NO_BOUNDS } from "../../../kernel/commits/flows/load-round.ts";
+import { openLoads } from "../../../kernel/commits/flows/round-modules.ts";
+import type { Drained } from "../../../kernel/commits/flows/round-result.ts";
+import { capturedCommit } from "../../../kernel/commits/rules/captured-commit.ts";
+import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
+import type { RecordChange } from "../../../kernel/commits/rules/record-change.ts";
+import type { RecordState } from "../../../kernel/commits/rules/tenant-state.ts";
+import type { Pipe } from "../../../kernel/connection/pipe.ts";
+import { begin, commit as commitTransaction, probe, rollback } from "../../../kernel/connection/statement.ts";
+import type { LiveSchema } from "../../../kernel/schema/flows/schema-cache.ts";
+import type { DeclaredModel } from "../../../kernel/schema/rules/declared-model.ts";
 import { loadReservations } from "../db/intents.ts";
 
 /** Records as a source has just shown them. */

@@ -5,16 +5,16 @@ import {
   isRecordId,
   sourceLimits,
 } from "@holdfast/sdk/protocol";
-import { lockHead } from "../../../db/commits/heads.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { transaction } from "../../../db/connection/transaction.ts";
-import { listTenants } from "../../../db/organizations/organizations.ts";
-import { readSchema } from "../../../db/schema/model-schemas.ts";
-import type { DatasourceKind } from "../../../flows/datasource-kind.ts";
-import type { DataOf } from "../../../flows/tenant-data.ts";
 import { newId } from "../../../ids.ts";
-import { isRefusal, type Refusal, refuse } from "../../../rules/refusal.ts";
-import type { Principal } from "../../../rules/tokens/participant.ts";
+import { lockHead } from "../../../kernel/commits/db/heads.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { transaction } from "../../../kernel/connection/transaction.ts";
+import type { DatasourceKind } from "../../../kernel/datasource-kind.ts";
+import { listTenants } from "../../../kernel/organizations/db/organizations.ts";
+import { isRefusal, type Refusal, refuse } from "../../../kernel/refusal.ts";
+import { readSchema } from "../../../kernel/schema/db/model-schemas.ts";
+import type { DataOf } from "../../../kernel/tenant-data.ts";
+import type { Principal } from "../../../kernel/tokens/rules/participant.ts";
 import { withdrawIntents } from "../db/intents.ts";
 import {
   deleteSource,

@@ -1,9 +1,9 @@
 import { serverLimits } from "@holdfast/sdk/protocol";
-import { openPipe } from "../../../db/connection/pipe.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import type { InRounds } from "../../../flows/commits/in-rounds.ts";
-import { liveSchema } from "../../../flows/schema/live-schema.ts";
-import { createSchemaCache } from "../../../flows/schema/schema-cache.ts";
+import type { InRounds } from "../../../kernel/commits/flows/in-rounds.ts";
+import { openPipe } from "../../../kernel/connection/pipe.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { liveSchema } from "../../../kernel/schema/flows/live-schema.ts";
+import { createSchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
 import { listAllSources, type StoredSource } from "../db/sources.ts";
 import type { CallSource } from "./call-source.ts";
 import { observeRecords } from "./observe-records.ts";

@@ -2,12 +2,12 @@ import type { SourceCall } from "@holdfast/sdk/protocol";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { SeededRandom } from "../../../../../../qa/support/seeded-random.ts";
 import { until } from "../../../../../../scripts/testing/until.ts";
-import { builtInHooks } from "../../../parts/modules.ts";
 import { newMasterKey } from "../../../server.ts";
 import { anotherDatabase } from "../../../testing/another-database.ts";
 import { type Answer, startApp } from "../../../testing/app.ts";
 import { newSigningKey, type SourceService, startSourceService } from "../../../testing/source-service.ts";
 import { wholeLog } from "../../../testing/whole-log.ts";
+import { builtInHooks } from "../../open-modules.ts";
 import { openTableTools } from "../../tables/flows/table-tools.ts";
 import type { DerivedTable } from "../../tables/rules/derive-models.ts";
 

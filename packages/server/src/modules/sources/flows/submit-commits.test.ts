@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { JobResult } from "../../../flows/commits/commit-lanes.ts";
-import { type CommitRequest, touched } from "../../../rules/commits/commit-request.ts";
-import { judgedAs } from "../../../rules/commits/judge-commits.ts";
-import { refuse } from "../../../rules/refusal.ts";
+import type { JobResult } from "../../../kernel/commits/flows/commit-lanes.ts";
+import { type CommitRequest, touched } from "../../../kernel/commits/rules/commit-request.ts";
+import { judgedAs } from "../../../kernel/commits/rules/judge-commits.ts";
+import { refuse } from "../../../kernel/refusal.ts";
 import { commitOf, create, outcomeOf, update } from "../../../testing/tenant.ts";
 import { inWaves } from "./submit-commits.ts";
 

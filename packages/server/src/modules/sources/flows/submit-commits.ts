@@ -1,11 +1,11 @@
-import type { CommitLanes, JobResult } from "../../../flows/commits/commit-lanes.ts";
-import type { TakeCommits } from "../../../flows/commits/submit-commits.ts";
 import { newId } from "../../../ids.ts";
-import type { Share } from "../../../limits/answer-bytes.ts";
-import { fullFor } from "../../../rules/commits/answer-room.ts";
-import { type CommitRequest, touched } from "../../../rules/commits/commit-request.ts";
-import { type Judged, judgedAs } from "../../../rules/commits/judge-commits.ts";
-import { refuse } from "../../../rules/refusal.ts";
+import type { CommitLanes, JobResult } from "../../../kernel/commits/flows/commit-lanes.ts";
+import type { TakeCommits } from "../../../kernel/commits/flows/submit-commits.ts";
+import { fullFor } from "../../../kernel/commits/rules/answer-room.ts";
+import { type CommitRequest, touched } from "../../../kernel/commits/rules/commit-request.ts";
+import { type Judged, judgedAs } from "../../../kernel/commits/rules/judge-commits.ts";
+import type { Share } from "../../../kernel/limits/answer-bytes.ts";
+import { refuse } from "../../../kernel/refusal.ts";
 import type { SourceAnswer } from "../rules/source-answer.ts";
 import { receiptKeys, reservedKeys, type SourceIntent } from "../rules/source-intent.ts";
 import { SOURCES } from "../rules/tenant-intents.ts";

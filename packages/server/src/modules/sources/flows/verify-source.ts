@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type JsonObject, jsonEqual, sourceLimits } from "@holdfast/sdk/protocol";
-import { readRecordIds, readRecordTexts } from "../../../db/commits/records.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import type { LiveSchema } from "../../../flows/schema/schema-cache.ts";
-import type { DeclaredModel } from "../../../rules/schema/declared-model.ts";
+import { readRecordIds, readRecordTexts } from "../../../kernel/commits/db/records.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import type { LiveSchema } from "../../../kernel/schema/flows/schema-cache.ts";
+import type { DeclaredModel } from "../../../kernel/schema/rules/declared-model.ts";
 import type { StoredSource } from "../db/sources.ts";
 import { readSourceRecord } from "../rules/source-answer.ts";
 import type { CallSource } from "./call-source.ts";

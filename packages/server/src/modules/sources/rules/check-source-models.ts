@@ -1,5 +1,5 @@
 import type { ModelSchema } from "@holdfast/sdk/protocol";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 
 interface Found {
   /** The ids of the tenant's endpoint datasources. */

@@ -1,7 +1,7 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import type { CommitRequest } from "../../../rules/commits/commit-request.ts";
-import type { TenantState } from "../../../rules/commits/tenant-state.ts";
+import type { CommitRequest } from "../../../kernel/commits/rules/commit-request.ts";
+import type { TenantState } from "../../../kernel/commits/rules/tenant-state.ts";
 import { archive, commitOf, create, emptyTenant, intents, remove, update, write } from "../../../testing/tenant.ts";
 import { judgeForSource, type SourceJudgement, settleIntent } from "./judge-intent.ts";
 import type { SourceIntent } from "./source-intent.ts";

@@ -5,16 +5,16 @@ import {
   type SourceRecord,
   type SourceResult,
 } from "@holdfast/sdk/protocol";
-import { checkPayload } from "../../../rules/commits/check-payload.ts";
-import { checkRecordSize } from "../../../rules/commits/check-record-size.ts";
-import { type CommitRequest, recordKey, rowAction } from "../../../rules/commits/commit-request.ts";
-import type { RecordChange } from "../../../rules/commits/record-change.ts";
-import type { TenantState } from "../../../rules/commits/tenant-state.ts";
-import { checkJsonValues } from "../../../rules/json/check-json-values.ts";
-import { storableText } from "../../../rules/json/storable-text.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
-import type { DeclaredModel } from "../../../rules/schema/declared-model.ts";
-import { checkGroups } from "../../../rules/schema/sync-group.ts";
+import { checkPayload } from "../../../kernel/commits/rules/check-payload.ts";
+import { checkRecordSize } from "../../../kernel/commits/rules/check-record-size.ts";
+import { type CommitRequest, recordKey, rowAction } from "../../../kernel/commits/rules/commit-request.ts";
+import type { RecordChange } from "../../../kernel/commits/rules/record-change.ts";
+import type { TenantState } from "../../../kernel/commits/rules/tenant-state.ts";
+import { checkJsonValues } from "../../../kernel/json/check-json-values.ts";
+import { storableText } from "../../../kernel/json/storable-text.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
+import type { DeclaredModel } from "../../../kernel/schema/rules/declared-model.ts";
+import { checkGroups } from "../../../kernel/schema/rules/sync-group.ts";
 import type { SourceIntent } from "./source-intent.ts";
 
 /** What a source says of a commit. */

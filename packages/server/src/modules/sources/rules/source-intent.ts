@@ -1,6 +1,6 @@
 import { ownValue, type SourceOperation } from "@holdfast/sdk/protocol";
-import { type CommitRequest, namesOf, touched, writerOf } from "../../../rules/commits/commit-request.ts";
-import type { NewEntry, TenantState } from "../../../rules/commits/tenant-state.ts";
+import { type CommitRequest, namesOf, touched, writerOf } from "../../../kernel/commits/rules/commit-request.ts";
+import type { NewEntry, TenantState } from "../../../kernel/commits/rules/tenant-state.ts";
 
 /**
  * A commit that was judged and may happen, while the service that has its records is asked. Until it is known what

@@ -1,4 +1,4 @@
-import type { RoundModule, TenantState } from "../../../rules/commits/tenant-state.ts";
+import type { RoundModule, TenantState } from "../../../kernel/commits/rules/tenant-state.ts";
 
 /** Commits that are on their way to the services that have their records, as far as the round's jobs concern them. */
 export interface TenantIntents {

@@ -1,8 +1,8 @@
-import { RECORD_COLUMNS } from "../../../db/commits/records.ts";
-import { IS_UNREADABLE } from "../../../db/commits/unreadable-data.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
-import type { RecordRelation } from "../../../db/lists/record-relation.ts";
-import { LONGEST_KEY } from "../../../db/lists/record-relation.ts";
+import { RECORD_COLUMNS } from "../../../kernel/commits/db/records.ts";
+import { IS_UNREADABLE } from "../../../kernel/commits/db/unreadable-data.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
+import type { RecordRelation } from "../../../kernel/lists/db/record-relation.ts";
+import { LONGEST_KEY } from "../../../kernel/lists/db/record-relation.ts";
 import type { AttachedTable } from "../rules/attached-table.ts";
 
 interface OfModel {

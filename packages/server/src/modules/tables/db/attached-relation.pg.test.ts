@@ -1,7 +1,7 @@
 import type { JsonObject, Model } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
-import { createPool } from "../../../db/connection/pool.ts";
-import { groupsOf } from "../../../rules/schema/sync-group.ts";
+import { createPool } from "../../../kernel/connection/pool.ts";
+import { groupsOf } from "../../../kernel/schema/rules/sync-group.ts";
 import { freshDatabase } from "../../../testing/database.ts";
 import { archivedOf } from "../rules/archived-column.ts";
 import { isKeyOf } from "../rules/attached-key.ts";

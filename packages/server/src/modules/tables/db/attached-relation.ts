@@ -1,7 +1,7 @@
 import type { FieldType } from "@holdfast/sdk/protocol";
-import { columnSql, searchedSql } from "../../../db/lists/record-column.ts";
-import type { ColumnSql, EqualitySql, RecordRelation, Written } from "../../../db/lists/record-relation.ts";
-import type { ListColumn, SortColumn } from "../../../rules/lists/list-column.ts";
+import { columnSql, searchedSql } from "../../../kernel/lists/db/record-column.ts";
+import type { ColumnSql, EqualitySql, RecordRelation, Written } from "../../../kernel/lists/db/record-relation.ts";
+import type { ListColumn, SortColumn } from "../../../kernel/lists/rules/list-column.ts";
 import type { AttachedColumn, AttachedTable, ValueForm } from "../rules/attached-table.ts";
 import { identifier, literal } from "./row-text.ts";
 

@@ -1,6 +1,6 @@
 import type { ModelSchema } from "@holdfast/sdk/protocol";
-import type { Statement } from "../../../db/connection/statement.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Statement } from "../../../kernel/connection/statement.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { AttachedTable, Attachment, FieldColumn } from "../rules/attached-table.ts";
 import type { CatalogFacts } from "../rules/catalog-facts.ts";
 import type { TableRights } from "../rules/table-rights.ts";

@@ -1,5 +1,5 @@
-import type { Statement } from "../../../db/connection/statement.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Statement } from "../../../kernel/connection/statement.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { CapturedChange } from "../rules/captured-changes.ts";
 import { imageOf } from "./row-text.ts";
 

@@ -1,4 +1,4 @@
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { CatalogCheck, CatalogColumn, CatalogForeignKey, CatalogTable } from "../rules/catalog-table.ts";
 import type { CatalogIndex } from "../rules/compare-model.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutDeep } from "../../../db/connection/cut-deep.ts";
+import { cutDeep } from "../../../kernel/connection/cut-deep.ts";
 import { parseRow } from "./row-text.ts";
 
 /** Numbers that keep their digits are functions. */

@@ -1,6 +1,6 @@
 import { parse } from "lossless-json";
-import { cutDeep, endOfText } from "../../../db/connection/cut-deep.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import { cutDeep, endOfText } from "../../../kernel/connection/cut-deep.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { CapturedImage, ParsedRow, UnreadRow } from "../rules/row-image.ts";
 
 /** Reads a captured image. An array is in place of a row that is too large to be read. */

@@ -1,4 +1,4 @@
-import type { Statement } from "../../../db/connection/statement.ts";
+import type { Statement } from "../../../kernel/connection/statement.ts";
 import type { OrderedWrites } from "../rules/row-writes.ts";
 import type { TableRefusal } from "../rules/table-refusal.ts";
 import { CAPTURED, type ChangeRow, type NumberedChange, parsed } from "./captured-changes.ts";

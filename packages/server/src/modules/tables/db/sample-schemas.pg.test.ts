@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Field, fits } from "@holdfast/sdk/protocol";
 import { beforeAll, describe, expect, test } from "vitest";
-import { checkSchema } from "../../../rules/schema/schema-push.ts";
+import { checkSchema } from "../../../kernel/schema/rules/schema-push.ts";
 import { freshPool } from "../../../testing/fresh-connection.ts";
 import { type DerivedTable, deriveModels } from "../rules/derive-models.ts";
 import { readRowImage } from "../rules/row-image.ts";

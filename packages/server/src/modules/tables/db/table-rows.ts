@@ -1,4 +1,4 @@
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { AttachedTable } from "../rules/attached-table.ts";
 import type { CapturedImage } from "../rules/row-image.ts";
 import { identifier, imageOf, pinText } from "./row-text.ts";

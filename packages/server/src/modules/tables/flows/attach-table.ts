@@ -1,12 +1,12 @@
 import type { Model } from "@holdfast/sdk/protocol";
-import { lockHead } from "../../../db/commits/heads.ts";
-import { hasRecords } from "../../../db/commits/records.ts";
-import { errorState, UNIQUE_VIOLATION } from "../../../db/connection/database-error.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { type Transaction, takeTime } from "../../../db/connection/transaction.ts";
-import { readSchema } from "../../../db/schema/model-schemas.ts";
-import { type PushFollowers, pushWithin } from "../../../flows/schema/push-schema.ts";
-import { isRefusal, sentenceOf } from "../../../rules/refusal.ts";
+import { lockHead } from "../../../kernel/commits/db/heads.ts";
+import { hasRecords } from "../../../kernel/commits/db/records.ts";
+import { errorState, UNIQUE_VIOLATION } from "../../../kernel/connection/database-error.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { type Transaction, takeTime } from "../../../kernel/connection/transaction.ts";
+import { isRefusal, sentenceOf } from "../../../kernel/refusal.ts";
+import { readSchema } from "../../../kernel/schema/db/model-schemas.ts";
+import { type PushFollowers, pushWithin } from "../../../kernel/schema/flows/push-schema.ts";
 import { deleteRecordsOf } from "../db/attached-records.ts";
 import {
   forgetMissed,

@@ -1,11 +1,11 @@
 import type { Field } from "@holdfast/sdk/protocol";
 import { beforeAll, expect, test } from "vitest";
-import { session } from "../../../db/connection/pool.ts";
-import { type ListQuestion, listQuery } from "../../../db/lists/list-records.ts";
-import { relationOf } from "../../../flows/lists/record-places.ts";
-import { liveSchema } from "../../../flows/schema/live-schema.ts";
-import { createSchemaCache } from "../../../flows/schema/schema-cache.ts";
-import { type ListQuery, readListQuery } from "../../../rules/lists/list-query.ts";
+import { session } from "../../../kernel/connection/pool.ts";
+import { type ListQuestion, listQuery } from "../../../kernel/lists/db/list-records.ts";
+import { relationOf } from "../../../kernel/lists/flows/record-places.ts";
+import { type ListQuery, readListQuery } from "../../../kernel/lists/rules/list-query.ts";
+import { liveSchema } from "../../../kernel/schema/flows/live-schema.ts";
+import { createSchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
 import { startWithTables } from "../../../testing/attached-tables.ts";
 import { readPlan } from "../../../testing/read-plan.ts";
 import { tablePlaces } from "./table-places.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Database } from "../../../db/connection/pool.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
 import { isCapturedUpTo, readLastCaptured } from "../db/captured-changes.ts";
 
 const LOOK_MS = 10;

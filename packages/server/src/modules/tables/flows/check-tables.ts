@@ -1,7 +1,7 @@
 import { jsonEqual, type ModelSchema } from "@holdfast/sdk/protocol";
-import type { Transaction } from "../../../db/connection/transaction.ts";
-import type { ModelsPush, TakenModels } from "../../../flows/schema/push-schema.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
+import type { ModelsPush, TakenModels } from "../../../kernel/schema/flows/push-schema.ts";
 import { readAttachments, replaceColumns, updateGroupRules } from "../db/attachments.ts";
 import type { AttachedTable, FieldColumn } from "../rules/attached-table.ts";
 import { checkAttachedModels } from "../rules/check-attached-models.ts";

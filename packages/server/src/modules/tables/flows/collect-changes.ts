@@ -1,8 +1,8 @@
-import { errorState, LOCK_NOT_AVAILABLE } from "../../../db/connection/database-error.ts";
-import type { Pipe } from "../../../db/connection/pipe.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import type { RoundRules } from "../../../flows/commits/in-rounds.ts";
-import type { Drained } from "../../../flows/commits/round-result.ts";
+import type { RoundRules } from "../../../kernel/commits/flows/in-rounds.ts";
+import type { Drained } from "../../../kernel/commits/flows/round-result.ts";
+import { errorState, LOCK_NOT_AVAILABLE } from "../../../kernel/connection/database-error.ts";
+import type { Pipe } from "../../../kernel/connection/pipe.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
 import { hasAttachments } from "../db/attachments.ts";
 import { readTenantsWithChanges, type TenantsModel } from "../db/captured-changes.ts";
 import { drainChanges } from "./drain-changes.ts";

@@ -1,5 +1,5 @@
 import type { Model, ModelTable } from "@holdfast/sdk/protocol";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import { readCatalog, readIndexes } from "../db/catalog.ts";
 import type { AttachedTable, FieldColumn } from "../rules/attached-table.ts";
 import { faultsOf } from "../rules/broken-table.ts";

@@ -1,15 +1,15 @@
 import type { ModelSchema } from "@holdfast/sdk/protocol";
-import { lockHead, readHead } from "../../../db/commits/heads.ts";
-import { errorState } from "../../../db/connection/database-error.ts";
-import type { Pipe } from "../../../db/connection/pipe.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { type Transaction, takeTime, transaction } from "../../../db/connection/transaction.ts";
-import { readSchema } from "../../../db/schema/model-schemas.ts";
-import type { RoundRules } from "../../../flows/commits/in-rounds.ts";
-import { type PushFollowers, pushWithin } from "../../../flows/schema/push-schema.ts";
-import { isRefusal, sentenceOf } from "../../../rules/refusal.ts";
-import { hostedModels } from "../../../rules/schema/hosted-models.ts";
-import { checkSchema } from "../../../rules/schema/schema-push.ts";
+import { lockHead, readHead } from "../../../kernel/commits/db/heads.ts";
+import type { RoundRules } from "../../../kernel/commits/flows/in-rounds.ts";
+import { errorState } from "../../../kernel/connection/database-error.ts";
+import type { Pipe } from "../../../kernel/connection/pipe.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { type Transaction, takeTime, transaction } from "../../../kernel/connection/transaction.ts";
+import { isRefusal, sentenceOf } from "../../../kernel/refusal.ts";
+import { readSchema } from "../../../kernel/schema/db/model-schemas.ts";
+import { type PushFollowers, pushWithin } from "../../../kernel/schema/flows/push-schema.ts";
+import { hostedModels } from "../../../kernel/schema/rules/hosted-models.ts";
+import { checkSchema } from "../../../kernel/schema/rules/schema-push.ts";
 import { copySomeValues, deleteRecordsWithoutValues, deleteSomeRecords } from "../db/attached-records.ts";
 import {
   deleteAttachment,

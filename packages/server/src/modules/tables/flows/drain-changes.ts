@@ -1,18 +1,18 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
-import { type LockedHead, lockHeads } from "../../../db/commits/heads.ts";
-import { type FoundRecord, withValues } from "../../../db/commits/records.ts";
-import { TenantElsewhere } from "../../../db/commits/tenant-elsewhere.ts";
-import type { Pipe } from "../../../db/connection/pipe.ts";
-import { begin, commit as commitTransaction, probe, rollback } from "../../../db/connection/statement.ts";
-import { judgeRound, savings } from "../../../flows/commits/commit-round.ts";
-import type { RoundRules } from "../../../flows/commits/in-rounds.ts";
-import { type Elsewhere, load, NO_BOUNDS } from "../../../flows/commits/load-round.ts";
-import { openLoads } from "../../../flows/commits/round-modules.ts";
-import type { Drained } from "../../../flows/commits/round-result.ts";
-import { capturedCommit, WRITTEN_BY } from "../../../rules/commits/captured-commit.ts";
-import { recordKey } from "../../../rules/commits/commit-request.ts";
-import type { RecordChange } from "../../../rules/commits/record-change.ts";
-import { groupsOf } from "../../../rules/schema/sync-group.ts";
+import { type LockedHead, lockHeads } from "../../../kernel/commits/db/heads.ts";
+import { type FoundRecord, withValues } from "../../../kernel/commits/db/records.ts";
+import { TenantElsewhere } from "../../../kernel/commits/db/tenant-elsewhere.ts";
+import { judgeRound, savings } from "../../../kernel/commits/flows/commit-round.ts";
+import type { RoundRules } from "../../../kernel/commits/flows/in-rounds.ts";
+import { type Elsewhere, load, NO_BOUNDS } from "../../../kernel/commits/flows/load-round.ts";
+import { openLoads } from "../../../kernel/commits/flows/round-modules.ts";
+import type { Drained } from "../../../kernel/commits/flows/round-result.ts";
+import { capturedCommit, WRITTEN_BY } from "../../../kernel/commits/rules/captured-commit.ts";
+import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
+import type { RecordChange } from "../../../kernel/commits/rules/record-change.ts";
+import type { Pipe } from "../../../kernel/connection/pipe.ts";
+import { begin, commit as commitTransaction, probe, rollback } from "../../../kernel/connection/statement.ts";
+import { groupsOf } from "../../../kernel/schema/rules/sync-group.ts";
 import { loadAttachments, markProblem } from "../db/attachments.ts";
 import {
   analyzeChanges,

@@ -1,5 +1,5 @@
-import type { Database } from "../../../db/connection/pool.ts";
-import { transaction } from "../../../db/connection/transaction.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { transaction } from "../../../kernel/connection/transaction.ts";
 import { readAttachments, updateEmitted } from "../db/attachments.ts";
 import { captureRows, readIdsWithoutLine } from "../db/captured-again.ts";
 import { estimateRows, findTable } from "../db/table-rows.ts";

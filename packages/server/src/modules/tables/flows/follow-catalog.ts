@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { lockHead } from "../../../db/commits/heads.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { transaction } from "../../../db/connection/transaction.ts";
+import { lockHead } from "../../../kernel/commits/db/heads.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { transaction } from "../../../kernel/connection/transaction.ts";
 import { readCatalogFacts, type TableWithFacts, updateFacts } from "../db/attachments.ts";
 import { catalogChange, rememberedFacts } from "../rules/catalog-facts.ts";
 import { tellToReadAgain } from "./tell-to-read-again.ts";

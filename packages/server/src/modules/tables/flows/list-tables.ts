@@ -1,4 +1,4 @@
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import { listAttachments, MOST_COUNTED, type TenantsTable } from "../db/attachments.ts";
 import type { AttachmentStatus } from "../rules/attached-table.ts";
 import { problemOf } from "../rules/broken-table.ts";

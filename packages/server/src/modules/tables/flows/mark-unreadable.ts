@@ -1,7 +1,7 @@
-import { lockHead } from "../../../db/commits/heads.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { transaction } from "../../../db/connection/transaction.ts";
-import { insertSchema, readSchema } from "../../../db/schema/model-schemas.ts";
+import { lockHead } from "../../../kernel/commits/db/heads.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { transaction } from "../../../kernel/connection/transaction.ts";
+import { insertSchema, readSchema } from "../../../kernel/schema/db/model-schemas.ts";
 
 /**
  * Notes which models of a tenant have tables that cannot be read. If others could not be read before, all clients of the

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { until } from "../../../../../../scripts/testing/until.ts";
-import { builtInHooks } from "../../../parts/modules.ts";
 import { startWithTables } from "../../../testing/attached-tables.ts";
 import { attachAndFollow } from "../../../testing/waiting/follow-tables.ts";
+import { builtInHooks } from "../../open-modules.ts";
 import { openTableTools } from "./table-tools.ts";
 import { verifyTable } from "./verify-table.ts";
 

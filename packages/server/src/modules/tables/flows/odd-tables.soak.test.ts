@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../../scripts/testing/until.ts";
-import { createPool } from "../../../db/connection/pool.ts";
+import { createPool } from "../../../kernel/connection/pool.ts";
 import { spelled, startWithTables } from "../../../testing/attached-tables.ts";
 import { NO_FOLLOWERS } from "../../../testing/no-followers.ts";
 import { attachTable } from "./attach-table.ts";

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
-import { DEADLOCK, errorState, LOCK_NOT_AVAILABLE } from "../../../db/connection/database-error.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { type Transaction, transaction } from "../../../db/connection/transaction.ts";
+import { DEADLOCK, errorState, LOCK_NOT_AVAILABLE } from "../../../kernel/connection/database-error.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { type Transaction, transaction } from "../../../kernel/connection/transaction.ts";
 import { TableError } from "./table-error.ts";
 
 export interface Patience {

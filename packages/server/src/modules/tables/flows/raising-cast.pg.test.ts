@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
-import { dumpOrganization } from "../../../flows/organizations/dump.ts";
-import { builtInHooks } from "../../../parts/modules.ts";
+import { dumpOrganization } from "../../../kernel/organizations/flows/dump.ts";
 import { startWithTables } from "../../../testing/attached-tables.ts";
+import { builtInHooks } from "../../open-modules.ts";
 import { verifyTable } from "./verify-table.ts";
 
 const { app, db, pool, tenant, attach, post, update, remove, mark, entries } = await startWithTables();

@@ -1,5 +1,5 @@
-import { errorState, INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE } from "../../../db/connection/database-error.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import { errorState, INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE } from "../../../kernel/connection/database-error.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import { readTableRights } from "../db/attachments.ts";
 import { missingRights, type TableTask } from "../rules/table-rights.ts";
 import { TableError } from "./table-error.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { checkSchema } from "../../../rules/schema/schema-push.ts";
+import { checkSchema } from "../../../kernel/schema/rules/schema-push.ts";
 import { startWithTables } from "../../../testing/attached-tables.ts";
 import { commandLine } from "../../../testing/programs/command-line.ts";
 import { followTables } from "../../../testing/waiting/follow-tables.ts";

@@ -1,6 +1,6 @@
-import { hasRecords } from "../../../db/commits/records.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
-import type { RecordPlaces } from "../../../flows/lists/record-places.ts";
+import { hasRecords } from "../../../kernel/commits/db/records.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
+import type { RecordPlaces } from "../../../kernel/lists/flows/record-places.ts";
 import { readAttachments } from "../db/attachments.ts";
 import { isReadable } from "../rules/check-attached.ts";
 import { awaitCaptured } from "./await-captured.ts";

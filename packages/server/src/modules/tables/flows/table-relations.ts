@@ -1,7 +1,7 @@
-import type { RecordRelation } from "../../../db/lists/record-relation.ts";
-import type { Relations } from "../../../flows/lists/record-places.ts";
-import { WRITTEN_BY } from "../../../rules/commits/captured-commit.ts";
-import { READABLE_BYTES } from "../../../rules/commits/unreadable-record.ts";
+import { WRITTEN_BY } from "../../../kernel/commits/rules/captured-commit.ts";
+import { READABLE_BYTES } from "../../../kernel/commits/rules/unreadable-record.ts";
+import type { RecordRelation } from "../../../kernel/lists/db/record-relation.ts";
+import type { Relations } from "../../../kernel/lists/flows/record-places.ts";
 import { attachedRelation } from "../db/attached-relation.ts";
 import { archivedOf } from "../rules/archived-column.ts";
 import { isKeyOf } from "../rules/attached-key.ts";

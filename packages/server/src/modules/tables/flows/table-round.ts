@@ -1,8 +1,18 @@
-import { lockHeads } from "../../../db/commits/heads.ts";
-import type { FoundRecord } from "../../../db/commits/records.ts";
-import { TenantElsewhere } from "../../../db/commits/tenant-elsewhere.ts";
-import type { Pipe } from "../../../db/connection/pipe.ts";
-import { isUnreadable } from "../../../db/connection/reading-table.ts";
+import { lockHeads } from "../../../kernel/commits/db/heads.ts";
+import type { FoundRecord } from "../../../kernel/commits/db/records.ts";
+import { TenantElsewhere } from "../../../kernel/commits/db/tenant-elsewhere.ts";
+import { judgeRound } from "../../../kernel/commits/flows/commit-round.ts";
+import type { OwnRoundsOptions, RoundRules, Rounds } from "../../../kernel/commits/flows/in-rounds.ts";
+import { commitsOf, type Job, tenantOf } from "../../../kernel/commits/flows/job.ts";
+import { type Elsewhere, type Loaded, load, NO_BOUNDS } from "../../../kernel/commits/flows/load-round.ts";
+import { type ModuleLoads, openLoads, together, withFound } from "../../../kernel/commits/flows/round-modules.ts";
+import { judgedNow } from "../../../kernel/commits/flows/round-outcome.ts";
+import type { Drained, RoundResult } from "../../../kernel/commits/flows/round-result.ts";
+import { capturedCommit } from "../../../kernel/commits/rules/captured-commit.ts";
+import { type CommitRequest, recordKey, rowAction, touched } from "../../../kernel/commits/rules/commit-request.ts";
+import type { RecordChange } from "../../../kernel/commits/rules/record-change.ts";
+import type { Pipe } from "../../../kernel/connection/pipe.ts";
+import { isUnreadable } from "../../../kernel/connection/reading-table.ts";
 import {
   begin,
   commit as commitTransaction,
@@ -13,18 +23,8 @@ import {
   rollbackToSavepoint,
   type Statement,
   savepoint,
-} from "../../../db/connection/statement.ts";
-import { UnreadableTable } from "../../../db/connection/unreadable-table.ts";
-import { judgeRound } from "../../../flows/commits/commit-round.ts";
-import type { OwnRoundsOptions, RoundRules, Rounds } from "../../../flows/commits/in-rounds.ts";
-import { commitsOf, type Job, tenantOf } from "../../../flows/commits/job.ts";
-import { type Elsewhere, type Loaded, load, NO_BOUNDS } from "../../../flows/commits/load-round.ts";
-import { type ModuleLoads, openLoads, together, withFound } from "../../../flows/commits/round-modules.ts";
-import { judgedNow } from "../../../flows/commits/round-outcome.ts";
-import type { Drained, RoundResult } from "../../../flows/commits/round-result.ts";
-import { capturedCommit } from "../../../rules/commits/captured-commit.ts";
-import { type CommitRequest, recordKey, rowAction, touched } from "../../../rules/commits/commit-request.ts";
-import type { RecordChange } from "../../../rules/commits/record-change.ts";
+} from "../../../kernel/connection/statement.ts";
+import { UnreadableTable } from "../../../kernel/connection/unreadable-table.ts";
 import { loadAttachmentMarks, loadAttachments, markProblem } from "../db/attachments.ts";
 import { type CapturedTransactions, loadCapturedTransactions } from "../db/captured-changes.ts";
 import { type FoundRow, lockRows, takeOwnChanges, writeRows } from "../db/row-writes.ts";

@@ -1,5 +1,5 @@
-import type { InRounds } from "../../../flows/commits/in-rounds.ts";
-import { oncePerSchema } from "../../../flows/schema/once-per-schema.ts";
+import type { InRounds } from "../../../kernel/commits/flows/in-rounds.ts";
+import { oncePerSchema } from "../../../kernel/schema/flows/once-per-schema.ts";
 import { TABLES, type TenantTables, tablesRound } from "../rules/tenant-tables.ts";
 import { MOST_WRITTEN, tableRounds } from "./table-round.ts";
 

@@ -1,6 +1,6 @@
-import { lockHead } from "../../../db/commits/heads.ts";
-import type { Transaction } from "../../../db/connection/transaction.ts";
-import { insertSchema, readSchema } from "../../../db/schema/model-schemas.ts";
+import { lockHead } from "../../../kernel/commits/db/heads.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
+import { insertSchema, readSchema } from "../../../kernel/schema/db/model-schemas.ts";
 
 /** A schema whose rows have another version makes every client of the tenant read its rows again. */
 export async function tellToReadAgain(tx: Transaction, tenant: number, version: number): Promise<void> {

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
-import { dumpOrganization } from "../../../flows/organizations/dump.ts";
-import { builtInHooks } from "../../../parts/modules.ts";
-import { READABLE_BYTES } from "../../../rules/commits/unreadable-record.ts";
+import { READABLE_BYTES } from "../../../kernel/commits/rules/unreadable-record.ts";
+import { dumpOrganization } from "../../../kernel/organizations/flows/dump.ts";
 import { startWithTables } from "../../../testing/attached-tables.ts";
+import { builtInHooks } from "../../open-modules.ts";
 import { openTableTools } from "./table-tools.ts";
 
 const { app, db, pool, attach, post, update } = await startWithTables();

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
-import { readHead } from "../../../db/commits/heads.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { momentOf, type Transaction, takeTime, transaction } from "../../../db/connection/transaction.ts";
-import { readSchema } from "../../../db/schema/model-schemas.ts";
-import { valuesText } from "../../../rules/commits/stored-entry.ts";
+import { readHead } from "../../../kernel/commits/db/heads.ts";
+import { valuesText } from "../../../kernel/commits/rules/stored-entry.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { momentOf, type Transaction, takeTime, transaction } from "../../../kernel/connection/transaction.ts";
+import { readSchema } from "../../../kernel/schema/db/model-schemas.ts";
 import { readLastValues } from "../db/attached-records.ts";
 import { clearProblem, forgetMissed, installTriggers, readAttachments, readTableRights } from "../db/attachments.ts";
 import { captureDeletions, captureRows, type IdPage, readIdsWithoutRow } from "../db/captured-again.ts";

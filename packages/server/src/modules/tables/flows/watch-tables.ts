@@ -1,4 +1,4 @@
-import type { Database } from "../../../db/connection/pool.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
 import { followCatalog } from "./follow-catalog.ts";
 import { type ListedTable, listTables } from "./list-tables.ts";
 import { markUnreadable } from "./mark-unreadable.ts";

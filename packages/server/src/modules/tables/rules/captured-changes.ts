@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
-import { recordKey } from "../../../rules/commits/commit-request.ts";
-import type { RecordChange } from "../../../rules/commits/record-change.ts";
+import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
+import type { RecordChange } from "../../../kernel/commits/rules/record-change.ts";
 import { splitArchived } from "./archived-column.ts";
 import type { AttachedTable } from "./attached-table.ts";
 import { faultsOf, isRetyped, missingColumns, missingKey, mistypedValues } from "./broken-table.ts";

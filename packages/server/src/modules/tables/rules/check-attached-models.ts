@@ -1,5 +1,5 @@
 import type { Model, ModelSchema } from "@holdfast/sdk/protocol";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 import type { AttachedTable } from "./attached-table.ts";
 
 /**

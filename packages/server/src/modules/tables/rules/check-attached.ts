@@ -1,5 +1,5 @@
-import type { CommitOperation } from "../../../rules/commits/commit-request.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import type { CommitOperation } from "../../../kernel/commits/rules/commit-request.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 import { isKeyOf } from "./attached-key.ts";
 import type { AttachedTable } from "./attached-table.ts";
 import { problemOf } from "./broken-table.ts";

@@ -1,6 +1,6 @@
 import { type FieldType, type Json, type JsonObject, ownValue } from "@holdfast/sdk/protocol";
-import { tooLargeToRead } from "../../../rules/commits/unreadable-record.ts";
-import { storableText } from "../../../rules/json/storable-text.ts";
+import { tooLargeToRead } from "../../../kernel/commits/rules/unreadable-record.ts";
+import { storableText } from "../../../kernel/json/storable-text.ts";
 import { ARCHIVED } from "./archived-column.ts";
 import type { AttachedColumn, AttachedTable, ValueForm } from "./attached-table.ts";
 import { formOf } from "./sql-type.ts";

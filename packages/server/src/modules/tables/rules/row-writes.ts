@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, ownValue } from "@holdfast/sdk/protocol";
-import { type CommitOperation, type CommitRequest, recordKey } from "../../../rules/commits/commit-request.ts";
-import type { NewEntry } from "../../../rules/commits/tenant-state.ts";
+import { type CommitOperation, type CommitRequest, recordKey } from "../../../kernel/commits/rules/commit-request.ts";
+import type { NewEntry } from "../../../kernel/commits/rules/tenant-state.ts";
 import { archivedOf } from "./archived-column.ts";
 import type { AttachedTable } from "./attached-table.ts";
 

@@ -1,9 +1,9 @@
 import { jsonEqual } from "@holdfast/sdk/protocol";
-import { type CommitRequest, recordKey, touched } from "../../../rules/commits/commit-request.ts";
-import type { Judged } from "../../../rules/commits/judge-commits.ts";
-import type { RecordChange } from "../../../rules/commits/record-change.ts";
-import { confirmedAsLeft } from "../../../rules/commits/written-commit.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import { type CommitRequest, recordKey, touched } from "../../../kernel/commits/rules/commit-request.ts";
+import type { Judged } from "../../../kernel/commits/rules/judge-commits.ts";
+import type { RecordChange } from "../../../kernel/commits/rules/record-change.ts";
+import { confirmedAsLeft } from "../../../kernel/commits/rules/written-commit.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 import { type CapturedChange, changesOf as recordsOf } from "./captured-changes.ts";
 import { readRowImage } from "./row-image.ts";
 import { type RowWrite, rowWrites } from "./row-writes.ts";

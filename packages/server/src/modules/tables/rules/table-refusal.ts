@@ -1,6 +1,6 @@
 import { type ErrorCode, operationParam } from "@holdfast/sdk/protocol";
-import type { CommitRequest } from "../../../rules/commits/commit-request.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
+import type { CommitRequest } from "../../../kernel/commits/rules/commit-request.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 import { isOfField } from "./archived-column.ts";
 import type { RowWrite } from "./row-writes.ts";
 

@@ -1,5 +1,5 @@
-import type { CommitRequest } from "../../../rules/commits/commit-request.ts";
-import type { Decision, RoundModule, TenantState } from "../../../rules/commits/tenant-state.ts";
+import type { CommitRequest } from "../../../kernel/commits/rules/commit-request.ts";
+import type { Decision, RoundModule, TenantState } from "../../../kernel/commits/rules/tenant-state.ts";
 import type { AttachedTable } from "./attached-table.ts";
 import { checkAttached } from "./check-attached.ts";
 

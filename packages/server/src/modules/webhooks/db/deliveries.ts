@@ -1,4 +1,4 @@
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { DeliveryState } from "../rules/delivery.ts";
 import { type Attempt, noteAttempts } from "./webhook-attempts.ts";
 import { ENDPOINT, type Endpoint, isoOrNull, toEndpoint, WITH_HEAD } from "./webhook-endpoints.ts";

@@ -1,5 +1,5 @@
 import { type DeliveryError, type WebhookAttempt, webhookLimits } from "@holdfast/sdk/protocol";
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 
 /** A recorded delivery attempt. */
 export interface Attempt {

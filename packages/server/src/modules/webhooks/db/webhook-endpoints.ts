@@ -1,4 +1,4 @@
-import type { Transaction } from "../../../db/connection/transaction.ts";
+import type { Transaction } from "../../../kernel/connection/transaction.ts";
 import type { DeliveryState, LastError } from "../rules/delivery.ts";
 
 /** A registered receiver of a tenant's log, with the state of its deliveries. */

@@ -1,5 +1,5 @@
-import type { Database } from "../../../db/connection/pool.ts";
 import { newId } from "../../../ids.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
 import { type EndpointReading, readBehind, readDelivery } from "../db/deliveries.ts";
 import type { Endpoint } from "../db/webhook-endpoints.ts";
 import { beginAttempt, type DeliveryState, dueIn, endAttempt, lastEnd, passOver } from "../rules/delivery.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "../../../db/connection/pool.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
 import { type DeliveryChange, type EndpointReading, type Saved, saveDeliveries } from "../db/deliveries.ts";
 
 /**

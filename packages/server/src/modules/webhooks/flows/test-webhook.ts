@@ -1,8 +1,8 @@
 import { isRecordId } from "@holdfast/sdk/protocol";
-import type { Database } from "../../../db/connection/pool.ts";
 import { base62, newId } from "../../../ids.ts";
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
-import type { Principal } from "../../../rules/tokens/participant.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
+import type { Principal } from "../../../kernel/tokens/rules/participant.ts";
 import { type EndpointReading, readDelivery } from "../db/deliveries.ts";
 import type { DeliveryTimes } from "../rules/delivery.ts";
 import { outcomeOf, type ReceiverAnswer } from "../rules/delivery-outcome.ts";

@@ -1,13 +1,13 @@
 import { isRecordId, type WebhookEndpointBody, type WebhookEndpointPatch, webhookLimits } from "@holdfast/sdk/protocol";
-import { lockHead } from "../../../db/commits/heads.ts";
-import type { Database } from "../../../db/connection/pool.ts";
-import { type Transaction, transaction } from "../../../db/connection/transaction.ts";
-import type { PageCursors } from "../../../flows/lists/page-cursor.ts";
-import { liveSchema } from "../../../flows/schema/live-schema.ts";
-import type { SchemaCache } from "../../../flows/schema/schema-cache.ts";
 import { newId } from "../../../ids.ts";
-import { isRefusal, type Refusal, refuse } from "../../../rules/refusal.ts";
-import type { Principal } from "../../../rules/tokens/participant.ts";
+import { lockHead } from "../../../kernel/commits/db/heads.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { type Transaction, transaction } from "../../../kernel/connection/transaction.ts";
+import type { PageCursors } from "../../../kernel/lists/flows/page-cursor.ts";
+import { isRefusal, type Refusal, refuse } from "../../../kernel/refusal.ts";
+import { liveSchema } from "../../../kernel/schema/flows/live-schema.ts";
+import type { SchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
+import type { Principal } from "../../../kernel/tokens/rules/participant.ts";
 import { type ListedAttempt, listAttempts, noteAttempt } from "../db/webhook-attempts.ts";
 import {
   deleteEndpoint,

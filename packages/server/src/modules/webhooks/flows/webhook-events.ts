@@ -1,7 +1,7 @@
-import type { Database } from "../../../db/connection/pool.ts";
-import { readLog } from "../../../db/log/log.ts";
-import { readSchema } from "../../../db/schema/model-schemas.ts";
-import type { SchemaCache } from "../../../flows/schema/schema-cache.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { readLog } from "../../../kernel/log/db/log.ts";
+import { readSchema } from "../../../kernel/schema/db/model-schemas.ts";
+import type { SchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
 import type { SizedEvent } from "../rules/webhook-batch.ts";
 import { type EventText, eventOf } from "../rules/webhook-event.ts";
 

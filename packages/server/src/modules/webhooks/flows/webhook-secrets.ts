@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { webhookLimits } from "@holdfast/sdk/protocol";
-import type { Database } from "../../../db/connection/pool.ts";
-import { transaction } from "../../../db/connection/transaction.ts";
-import type { Encryption } from "../../../flows/encryption.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import { transaction } from "../../../kernel/connection/transaction.ts";
+import type { Encryption } from "../../../kernel/encryption.ts";
 import { type Endpoint, listStaleSecrets, lockEndpoint, updateEndpoint } from "../db/webhook-endpoints.ts";
 
 /** The secrets that sign deliveries. */

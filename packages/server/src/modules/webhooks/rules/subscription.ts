@@ -1,5 +1,5 @@
-import { type Refusal, refuse } from "../../../rules/refusal.ts";
-import type { DeclaredModel } from "../../../rules/schema/declared-model.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
+import type { DeclaredModel } from "../../../kernel/schema/rules/declared-model.ts";
 
 const ALL = "*";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { unreadableData } from "../../../rules/commits/stored-entry.ts";
-import type { DeclaredModel } from "../../../rules/schema/declared-model.ts";
+import { unreadableData } from "../../../kernel/commits/rules/stored-entry.ts";
+import type { DeclaredModel } from "../../../kernel/schema/rules/declared-model.ts";
 import { storedEntryOf } from "../../../testing/stored-entry.ts";
 import { readSubscription, subscribes } from "./subscription.ts";
 import { eventOf, testEvent } from "./webhook-event.ts";

@@ -1,6 +1,6 @@
-import { isErased, type StoredEntry, valuesText } from "../../../rules/commits/stored-entry.ts";
-import type { DeclaredModel } from "../../../rules/schema/declared-model.ts";
-import { presentEntry } from "../../../rules/schema/schema-change.ts";
+import { isErased, type StoredEntry, valuesText } from "../../../kernel/commits/rules/stored-entry.ts";
+import type { DeclaredModel } from "../../../kernel/schema/rules/declared-model.ts";
+import { presentEntry } from "../../../kernel/schema/rules/schema-change.ts";
 
 /** A change as JSON text, for the endpoints that are subscribed to its model. */
 export interface EventText {

@@ -1,0 +1,50 @@
+import type { JsonObject } from "@holdfast/sdk/protocol";
+import {
+  enteredText,
+  leftText,
+  type StoredEntry,
+  storedEntryText,
+  valuesText,
+} from "../../commits/rules/stored-entry.ts";
+import type { DeclaredModel } from "../../schema/rules/declared-model.ts";
+import { presentEntry } from "../../schema/rules/schema-change.ts";
+import { type FiledEntry, sightOf, type View } from "./view.ts";
+
+/** An entry under the current names, for `sightOf`. Its JSON is parsed at the first use. */
+export function filedEntry(entry: StoredEntry, dataBefore?: JsonObject | null): FiledEntry {
+  const { id, verb, model, groups, groupsBefore, changedFields } = entry;
+  const values = valuesText(entry);
+  let parsed: JsonObject | null | undefined;
+  let changed: readonly string[] | null | undefined;
+  return {
+    ...{ id, verb, model, groups, groupsBefore, dataBefore },
+    data: () => (parsed ??= values === null ? null : (JSON.parse(values) as JsonObject)),
+    changedFields: () => (changed ??= changedFields === null ? null : (JSON.parse(changedFields) as string[])),
+  };
+}
+
+/** An entry as one reader sees it. Undefined if the reader may not see it. */
+export function seenText(
+  view: View,
+  entry: StoredEntry,
+  models: ReadonlyMap<string, DeclaredModel>,
+): string | undefined {
+  const declared = models.get(entry.model);
+  const shown = presentEntry(entry, declared);
+  if (!declared || !shown) return undefined;
+  const { name } = declared;
+  switch (sightOf(view, filedEntry(shown), models)) {
+    case "hidden":
+      return undefined;
+    case "whole":
+      return storedEntryText(shown, name);
+    case "entered":
+      return enteredText(storedEntryText(shown, name), entry);
+    case "left":
+      return leftEntryText(entry, name);
+  }
+}
+
+/** The entry for a reader who lost sight of the record. */
+export const leftEntryText = (entry: StoredEntry, name: string): string =>
+  leftText(storedEntryText({ ...entry, verb: "deleted", data: null, changedFields: null, archivedAt: null }, name));
