@@ -103,8 +103,8 @@ test("every file that the example endpoint has is named in the recipe, or lies i
   const text = recipe("Add an endpoint");
   const files = mentioning("readUsage|usageRoutes|usagePeriod|usageEndpoints", "packages");
   expect(files.length).toBeGreaterThan(6);
-  const layers = ["rules", "db", "flows", "http/routes", "parts"].map((layer) => `packages/server/src/${layer}/`);
+  const layers = ["kernel/organizations", "edge/http/routes", "open"].map((layer) => `packages/server/src/${layer}/`);
   expect(files.filter((file) => !text.includes(file) && !layers.some((layer) => file.startsWith(layer)))).toEqual([]);
-  for (const layer of ["`rules/`", "`db/`", "`flows/`", "`http/routes/`", "`packages/server/src/parts/`"])
+  for (const layer of ["`rules/`", "`db/`", "`flows/`", ...layers.map((folder) => `\`${folder}\``)])
     expect(text).toContain(layer);
 });

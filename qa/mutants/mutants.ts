@@ -171,12 +171,12 @@ export const mutants: readonly Mutant[] = [
     finds: ["reading: "],
     edits: [
       {
-        file: `${server}/flows/log/read-record.ts`,
+        file: `${server}/kernel/log/flows/read-record.ts`,
         find: "  const { syncId: stamp } = await readHead(db, tenant);\n",
         replace: "",
       },
       {
-        file: `${server}/flows/log/read-record.ts`,
+        file: `${server}/kernel/log/flows/read-record.ts`,
         find: "  // A record outside the reader's groups is treated as missing.\n",
         replace: "  const { syncId: stamp } = await readHead(db, tenant);\n",
       },
@@ -186,7 +186,9 @@ export const mutants: readonly Mutant[] = [
     name: "conformance, another owner: feed and stream tell what is out of scope",
     judge: inSection("scopes-of-reads"),
     finds: ["scopes-of-reads: "],
-    edits: [{ file: `${server}/rules/log/view.ts`, find: 'if (!groups) return "whole";', replace: 'return "whole";' }],
+    edits: [
+      { file: `${server}/kernel/log/rules/view.ts`, find: 'if (!groups) return "whole";', replace: 'return "whole";' },
+    ],
   },
   {
     name: "two processes: a head is compared by its position alone",
@@ -194,7 +196,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["the head takes", "a premise"],
     edits: [
       {
-        file: `${server}/db/commits/save-creates.ts`,
+        file: `${server}/kernel/commits/db/save-creates.ts`,
         find: "and h.writer is not distinct from n.expected_writer and h.other_sync_id = n.expected_other_sync_id and",
         replace: "and",
       },
@@ -206,7 +208,7 @@ export const mutants: readonly Mutant[] = [
     judge: whereClaimantsCompete,
     finds: ["overlap", "fence", "trespass", "inversion"],
     edits: [
-      { file: `${server}/db/commits/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" },
+      { file: `${server}/kernel/commits/db/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" },
       {
         file: `${server}/modules/claims/db/claims.ts`,
         find: "as n(tenant, change, claims) where h.tenant = n.tenant",

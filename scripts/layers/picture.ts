@@ -33,6 +33,19 @@ const subjects = ["commits", "lists", "log", "organizations", "schema", "tokens"
 const inSubjects = (layer: string): string[] => subjects.map((name) => `${kernel}/${name}/${layer}/`);
 const RULES = [...inSubjects("rules"), `${kernel}/json/`, `${kernel}/refusal.ts`, `${kernel}/database-health.ts`];
 const DB = [...inSubjects("db"), `${kernel}/connection/`];
+/** What several subjects use. */
+const BESIDE = ["datasource-kind", "encryption", "failure", "module-hooks", "part", "readiness", "sized-cache"]
+  .concat(["stream-answers", "tenant-data"])
+  .map((name) => `${kernel}/${name}.ts`);
+/** What the edges see of the kernel. */
+const FLOWS = [
+  ...inSubjects("flows"),
+  ...BESIDE,
+  `${kernel}/limits/`,
+  `${kernel}/stream/`,
+  ...RULES,
+  `${server}/ids.ts`,
+];
 
 export const picture: Layer[] = [
   // words and decisions
@@ -104,8 +117,8 @@ export const picture: Layer[] = [
     files: `${kernel}/limits/`,
     imports: RULES,
   },
-  // Flows, streams and workers
-  { files: `${kernel}/`, imports: [`${kernel}/`, `${server}/ids.ts`] },
+  ...["stream", "workers"].map((name) => ({ files: `${kernel}/${name}/`, imports: FLOWS })),
+  { files: `${kernel}/`, imports: [...FLOWS.filter((files) => files !== `${kernel}/stream/`), ...DB] },
   // its edges: HTTP, sockets, and what both need
   ...["addresses", "envelope", "payload"].map((edge) => ({
     files: `${server}/edge/${edge}/`,
@@ -118,7 +131,7 @@ export const picture: Layer[] = [
   { files: `${server}/edge/outbound/`, imports: [...RULES, `${kernel}/connection/`] },
   {
     files: `${server}/edge/`,
-    imports: [`${kernel}/`, `${server}/edge/`, `${server}/ids.ts`],
+    imports: [...FLOWS, `${server}/edge/`],
     types: [`${server}/server-module.ts`],
   },
   // Runs Postgres as a child process; knows nothing of what is stored in it
