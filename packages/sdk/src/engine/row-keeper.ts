@@ -34,7 +34,7 @@ export class RowKeeper {
     this.#deps = deps;
   }
 
-  keep(range: LogRange, generation: number): void {
+  keep(range: KeptRange, generation: number): void {
     // All rows are about to be stored, including this range.
     if (this.#replacing) this.keepAll(range.settled, generation);
     else this.#gather(range, generation);
@@ -48,7 +48,7 @@ export class RowKeeper {
     this.#go();
   }
 
-  #gather({ logId, was: scope, from, to, changes, settled }: LogRange, generation: number): void {
+  #gather({ logId, was: scope, from, to, changes, settled }: KeptRange, generation: number): void {
     const was = storedScope(scope);
     this.#gathered ??= { from, changes: new Map(), settled: [], logId, was, to, generation };
     this.#gathered.was ??= was;
@@ -123,7 +123,7 @@ export class RowKeeper {
 }
 
 /** A range of the log, and the writes that it settled. */
-type LogRange = Omit<StoredLogRange, "settled" | "scope" | "was"> & {
+type KeptRange = Omit<StoredLogRange, "settled" | "scope" | "was"> & {
   readonly was?: Scope | undefined;
   readonly settled: readonly Removed[];
 };

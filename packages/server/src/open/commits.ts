@@ -25,7 +25,7 @@ export function openCommits(
   const publishDrained: Commits["publishDrained"] = (tenant, { from, to, changed }) => {
     if (to > from) {
       lanes.moved(tenant, to);
-      hub.hint(tenant, to);
+      hub.reached(tenant, to);
       after(tenant, to - from);
       wake.log(tenant, to);
     }

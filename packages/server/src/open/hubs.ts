@@ -1,4 +1,4 @@
-import type { Followed } from "../edge/socket/session-deps.ts";
+import type { PublishedLogs } from "../edge/socket/session-deps.ts";
 import { createLimiter } from "../kernel/limits/limiter.ts";
 import { followLog } from "../kernel/log/flows/follow-log.ts";
 import type { Part } from "../kernel/part.ts";
@@ -12,7 +12,7 @@ import type { DatabaseContext } from "./context.ts";
 const CATCH_UPS = { most: 4, mostPerKey: 3 };
 
 /** What this process publishes of logs to its streams and long polls. */
-export interface Hubs extends Part, Omit<Followed, "modules"> {
+export interface Hubs extends Part, Omit<PublishedLogs, "modules"> {
   readonly heads: HeadPoll;
 }
 
@@ -22,7 +22,7 @@ export function openHubs({ pool, schemas, cacheBytes, wake, report }: DatabaseCo
   const hub = createHub(log, heads, report("tail_failed"));
   const catchUp = createCatchUp(log, createLimiter(CATCH_UPS), cacheBytes / 8);
   const clientSchemas = createClientSchemas(pool, schemas, Date.now);
-  wake.subscribe({ log: hub.hint, schema: hub.schemaHint, opened: heads.askAll });
+  wake.subscribe({ log: hub.reached, schema: hub.schemaChanged, opened: heads.askAll });
   return {
     ...{ log, hub, heads, catchUp, clientSchemas },
     forget() {

@@ -22,7 +22,7 @@ export function openSchemas(ctx: DatabaseContext, { hub }: Hubs, { schemaChanged
   const push = async (tenant: number, schema: SchemaPush) => {
     const result = await pushSchema(pool, hooks, tenant, schema, { preparing, stopping });
     schemaChanged();
-    hub.schemaHint(tenant);
+    hub.schemaChanged(tenant);
     wake.schema(tenant);
     return result;
   };

@@ -1,4 +1,4 @@
-import type { Followed } from "../edge/socket/session-deps.ts";
+import type { PublishedLogs } from "../edge/socket/session-deps.ts";
 import { createParts, type Part, type Parts } from "../kernel/part.ts";
 import { createSchemaCache } from "../kernel/schema/flows/schema-cache.ts";
 import type { TenantData } from "../kernel/tenant-data.ts";
@@ -16,7 +16,7 @@ type Routes = ReturnType<typeof routesOfCommits> & Reads["routes"] & Schemas["ro
 
 /** Everything that serves the tenants of one database: their commits, reads and streams, and what modules add. */
 export interface TenantDatabase extends Part, TenantData, Pick<Commits, "lanes">, Pick<OpenModules, "alive" | "open"> {
-  readonly followed: Followed;
+  readonly followed: PublishedLogs;
   readonly routes: Routes;
 }
 

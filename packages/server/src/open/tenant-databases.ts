@@ -1,6 +1,6 @@
 import type { EndpointName } from "@holdfast/sdk/protocol";
 import type { ApiRequest, Handler } from "../edge/http/answer.ts";
-import type { Followed } from "../edge/socket/session-deps.ts";
+import type { PublishedLogs } from "../edge/socket/session-deps.ts";
 import { sentence } from "../kernel/connection/error-sentence.ts";
 import { type DatabaseHealth, healthAfter } from "../kernel/database-health.ts";
 import type { Part } from "../kernel/part.ts";
@@ -18,7 +18,7 @@ export interface TenantDatabases extends Part {
   /** The service's own. */
   readonly own: TenantDatabase;
   of(tenant: TenantPlace): TenantDatabase | Promise<TenantDatabase>;
-  followed(tenant: TenantPlace): Followed | Promise<Followed>;
+  followed(tenant: TenantPlace): PublishedLogs | Promise<PublishedLogs>;
   /** What the module of this name has opened there. Rejects if it has opened nothing. */
   moduleOf(name: string, tenant: TenantPlace): Promise<DatabaseModule>;
   /** Does something in each open one. One that fails does not stop the others. */

@@ -237,7 +237,7 @@ export class Loads {
   /** Whether a part of the model is in use, or one that `follow` names. */
   #isFixed(model: string): (name: string) => boolean {
     const { followed } = this.#deps.engine.store.getState();
-    const named = partsOf(followed, model).map((conditions) => partId(model, conditions));
+    const named = conditionsOf(followed, model).map((conditions) => partId(model, conditions));
     return (name) => named.includes(name) || isUsed(this.#parts.get(name));
   }
 
@@ -298,7 +298,7 @@ function refusalOf(part: Part, state: ClientState): SyncError | undefined {
 }
 
 /** What a scope asks of a model's records. */
-const partsOf = ({ where }: Scope, model: string): readonly FollowedConditions[] =>
+const conditionsOf = ({ where }: Scope, model: string): readonly FollowedConditions[] =>
   [ownValue(where, model) ?? []].flat();
 
 /** Whether all records of a part are followed, or can be if it is added. */

@@ -22,7 +22,7 @@ const identities = new WeakMap<Scope, Identity>();
 function identityOf(scope: Scope): Identity {
   const known = identities.get(scope);
   if (known) return known;
-  const ids = Object.entries(partsOf(scope)).flatMap(([model, parts]) => parts.map((part) => partId(model, part)));
+  const ids = Object.entries(asParts(scope)).flatMap(([model, parts]) => parts.map((part) => partId(model, part)));
   const identity = { fixed: scopeKey(havingParts(scope, {})), parts: new Set(ids) };
   identities.set(scope, identity);
   return identity;
@@ -48,7 +48,7 @@ export const hasPart = (scope: Scope, model: string, part: FollowedConditions): 
  */
 export function missingParts(have: Scope, want: Scope): Scope | undefined {
   if (!differInParts(have, want)) return undefined;
-  const missing = Object.entries(partsOf(want))
+  const missing = Object.entries(asParts(want))
     .map(([model, parts]) => [model, parts.filter((part) => !hasPart(have, model, part))] as const)
     .filter(([, parts]) => parts.length > 0);
   if (missing.length === 0) return undefined;
@@ -72,7 +72,7 @@ export function hasParts(scope: Scope, { models, groups, where = {} }: Scope): b
 
 /** The scope of rows to which parts were added, without the parts that are wanted no longer. */
 export function reachedScope(have: Scope, added: Scope, want: Scope): Scope {
-  const reached = Object.entries(partsOf(want)).map(([model, parts]) => {
+  const reached = Object.entries(asParts(want)).map(([model, parts]) => {
     const isThere = (part: FollowedConditions) => hasPart(have, model, part) || hasPart(added, model, part);
     return [model, parts.filter(isThere)] as const;
   });
@@ -81,14 +81,14 @@ export function reachedScope(have: Scope, added: Scope, want: Scope): Scope {
 
 /** The parts of the models of which `have` has some that `reached` lacks: other records of these models go. */
 export function partsLeft(have: Scope, reached: Scope): Parts {
-  const left = partsOf(reached);
-  const dropped = Object.entries(partsOf(have)).filter(([model, parts]) =>
+  const left = asParts(reached);
+  const dropped = Object.entries(asParts(have)).filter(([model, parts]) =>
     parts.some((part) => !hasPart(reached, model, part)),
   );
   return Object.fromEntries(dropped.map(([model]) => [model, left[model] ?? []]));
 }
 
-const partsOf = ({ where = {} }: Scope): Parts =>
+const asParts = ({ where = {} }: Scope): Parts =>
   Object.fromEntries(Object.entries(where).filter(([, wanted]) => Array.isArray(wanted))) as Parts;
 
 /** The scope with these parts in the place of its own. */

@@ -26,7 +26,7 @@ export type TabMessage =
    */
   | { readonly type: "rows"; readonly other: boolean; readonly scope?: string | undefined }
   /** The leader has read parts: what that changes in rows of `was`, which become those of `scope`. */
-  | ({ readonly type: "parts" } & AddedParts)
+  | ({ readonly type: "parts" } & ToldParts)
   /** The state of the leader's connection. */
   | { readonly type: "connection"; readonly connection: LeaderConnection }
   /** A tab is new, or has learned of a new leader. It requests the state of the leader's connection. */
@@ -77,7 +77,7 @@ export interface QueueChanged {
 }
 
 /** New parts, as they are added to the rows at a position. */
-export interface AddedParts {
+export interface ToldParts {
   readonly logId: string;
   readonly viewHash: string | undefined;
   readonly rowsVersion: number | undefined;

@@ -12,7 +12,7 @@ import type { SocketModules } from "./socket-module.ts";
 import type { StreamModules } from "./stream-module.ts";
 
 /** What a database publishes of its tenants' logs, and what its modules do on streams. */
-export interface Followed {
+export interface PublishedLogs {
   readonly log: FollowLog;
   readonly hub: Hub;
   readonly catchUp: CatchUp;
@@ -22,7 +22,7 @@ export interface Followed {
 
 export interface SessionDeps extends HandshakeDeps {
   /** Finds what the database of a tenant publishes. Rejects if that database is away. */
-  followed(tenant: Principal): Followed | Promise<Followed>;
+  followed(tenant: Principal): PublishedLogs | Promise<PublishedLogs>;
   /** Bounds how many hellos are processed at once, in fair order. */
   readonly welcomes: Limiter;
   /** A stream was opened, which is a sign of life of its participant. */

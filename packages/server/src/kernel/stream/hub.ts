@@ -32,9 +32,9 @@ export interface Hub {
   /** A round of this process was committed. */
   committed(batch: CommittedBatch): void;
   /** A tenant's log extends at least to this position. */
-  hint(tenant: number, position: number): void;
+  reached(tenant: number, position: number): void;
   /** A schema was pushed, here or in another process. */
-  schemaHint(tenant: number): void;
+  schemaChanged(tenant: number): void;
   /** The logs were replaced. Current listeners receive nothing more; new listeners receive the new logs. */
   forget(): void;
 }
@@ -87,7 +87,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
     const tail = createTail({
       position: head.syncId,
       publish: createPace((news) => publish(topic, news), clock),
-      missing: (to) => reader.want(tenant, to),
+      missing: (to) => reader.readUpTo(tenant, to),
     });
     const stopWatch = poll.watch(tenant, (polled) => compare(tenant, polled));
     const topic: LogTopic = {
@@ -131,7 +131,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   function compare(tenant: number, { syncId, schemaVersion }: PolledHead): void {
     const topic = topics.get(tenant);
     if (!topic) return;
-    reader.want(tenant, syncId);
+    reader.readUpTo(tenant, syncId);
     if (schemaVersion !== topic.schema.version) void publishSchema(tenant, topic).catch(failed);
   }
 
@@ -145,7 +145,8 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   }
 
   /** A tenant's log extends at least to this position. */
-  const reaches = (tenant: number, position: number) => topics.whenOpen(tenant, () => reader.want(tenant, position));
+  const reached = (tenant: number, position: number) =>
+    topics.whenOpen(tenant, () => reader.readUpTo(tenant, position));
 
   return {
     async listen(tenant, listener) {
@@ -170,10 +171,10 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
     committed(batch) {
       const topic = topics.get(batch.tenant);
       if (topic) take(topic, newsOfBatch(batch));
-      else reaches(batch.tenant, batch.to);
+      else reached(batch.tenant, batch.to);
     },
-    hint: reaches,
-    schemaHint(tenant) {
+    reached,
+    schemaChanged(tenant) {
       const topic = topics.get(tenant);
       if (topic) void publishSchema(tenant, topic).catch(failed);
     },

@@ -31,10 +31,10 @@ const page = ({ tenant, after, to }: TailQuestion, hasMore = false): TailPage =>
 test("[T10] all logs that moved are read with one statement; a log without listeners, or already read, needs none", async () => {
   const { asked, positions, reader } = setUp((question) => page(question));
   for (let tenant = 1; tenant <= 100; tenant++) positions.set(tenant, 5);
-  for (let tenant = 1; tenant <= 100; tenant++) reader.want(tenant, tenant <= 40 ? 6 : 5);
-  reader.want(101, 9);
+  for (let tenant = 1; tenant <= 100; tenant++) reader.readUpTo(tenant, tenant <= 40 ? 6 : 5);
+  reader.readUpTo(101, 9);
   await until(async () => expect(await positions.get(40)).toBe(6));
-  reader.want(7, 6);
+  reader.readUpTo(7, 6);
   await giveTime(50);
   expect(asked.length).toBe(1);
   expect(asked[0]?.length).toBe(40);
@@ -50,8 +50,8 @@ test("[T10] a log with more than a page is read on, and one that got no room in 
   });
   positions.set(1, 0);
   positions.set(2, 0);
-  reader.want(1, 7);
-  reader.want(2, 2);
+  reader.readUpTo(1, 7);
+  reader.readUpTo(2, 2);
   await until(async () => expect(await [positions.get(1), positions.get(2)]).toEqual([7, 2]));
   expect(asked.map((questions) => questions.map(({ tenant }) => tenant))).toEqual([[1, 2], [1, 2], [1]]);
 });
@@ -59,7 +59,7 @@ test("[T10] a log with more than a page is read on, and one that got no room in 
 test("[T10] a deleted log is not read again and again", async () => {
   const { asked, positions, reader } = setUp(() => undefined);
   positions.set(1, 0);
-  reader.want(1, 7);
+  reader.readUpTo(1, 7);
   await giveTime(100);
   expect(asked.length).toBe(1);
 });
@@ -77,10 +77,10 @@ test("[T10] the next hint repeats a failed read", async () => {
     publish: ({ to }) => void received.push(to),
     failed: (error) => void failures.push(error),
   });
-  reader.want(1, 3);
+  reader.readUpTo(1, 3);
   await until(() => expect(failures.length).toBe(1));
   fails = false;
   await new Promise(setImmediate);
-  reader.want(1, 3);
+  reader.readUpTo(1, 3);
   await until(() => expect(received).toEqual([3]));
 });

@@ -7,7 +7,7 @@ import type { TailPage, TailQuestion } from "../log/flows/follow-log.ts";
  */
 export interface TailReader {
   /** A tenant's log extends to this position: reads and delivers the missing entries. */
-  want(tenant: number, to: number): void;
+  readUpTo(tenant: number, to: number): void;
 }
 
 export interface TailReaderOptions {
@@ -74,7 +74,7 @@ export function createTailReader({ read, positionOf, publish, failed }: TailRead
   }
 
   return {
-    want(tenant, to) {
+    readUpTo(tenant, to) {
       if (to <= (positionOf(tenant) ?? Number.POSITIVE_INFINITY)) return;
       wanted.set(tenant, Math.max(to, wanted.get(tenant) ?? 0));
       if (!running) void run();
