@@ -61,6 +61,6 @@ test("[Y1] [D9] after its first visit the board opens in a new browser while its
   await offline.shows(["Written before", "Written without a server"]);
   for (const id of deck.slideIds)
     expect((await entriesOf(demo, id)).map(({ verb }) => verb)).toEqual(["created", "updated"]);
-  // While it starts, the server answers 503 (docs/behaviour.md, O21), and then ends those connections.
+  // While it starts, the server answers 503 (BEHAVIOR.md, O21), and then ends those connections.
   expect(profile.complaints.filter((text) => !/ERR_CONNECTION_(REFUSED|RESET)|\b503\b/.test(text))).toEqual([]);
 });

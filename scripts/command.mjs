@@ -17,7 +17,7 @@ export const runNode = (words, env = {}) =>
 
 /**
  * More room for young objects than Node's 16 MB: a server of many small requests spends less on collecting them. With
- * 64 MB it spends more (docs/gotchas.md).
+ * 64 MB it spends more (docs/decisions/gotchas.md).
  */
 const nodeFlags = [
   ...["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=32"],

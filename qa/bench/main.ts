@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { runProgram } from "../support/program.ts";
-import { benchmarkPage, comparisonPage, type Part } from "./report/page.ts";
+import { benchmarkPage, comparisonPage, figuresPage, type Part } from "./report/page.ts";
 import { type Row, toTable } from "./report/table.ts";
 import type { Options } from "./stage/stage.ts";
 
@@ -70,7 +70,7 @@ await runProgram({
       flag: true,
     },
     write: {
-      says: "write the tables to docs/benchmarks.md, and that of peers to docs/comparison.md too; parts that were not measured stay unchanged",
+      says: "write the tables to qa/bench/figures.md, some rows to docs/benchmarks.md, and that of peers to docs/comparison.md too; parts that were not measured stay unchanged",
       flag: true,
     },
   },
@@ -88,18 +88,21 @@ await runProgram({
     }
     process.stdout.write(`${[...measured.values()].join("\n\n")}\n`);
     if (write) {
-      rewrite("benchmarks.md", (before) => benchmarkPage(before, measured));
+      rewrite("qa/bench/figures.md", (before) => figuresPage(before, measured));
+      rewrite("docs/benchmarks.md", () => benchmarkPage(read("qa/bench/figures.md")));
       const about = machine({ rounds, seconds });
       for (const table of comparisons)
-        rewrite("comparison.md", (before) => comparisonPage(before, { machine: about, table }));
+        rewrite("docs/comparison.md", (before) => comparisonPage(before, { machine: about, table }));
     }
     return true;
   },
 });
 
+const fileOf = (page: string): URL => new URL(`../../${page}`, import.meta.url);
+const read = (page: string): string => readFileSync(fileOf(page), "utf8");
+
 function rewrite(page: string, change: (before: string) => string): void {
-  const file = new URL(`../../docs/${page}`, import.meta.url);
-  writeFileSync(file, change(readFileSync(file, "utf8")));
+  writeFileSync(fileOf(page), change(read(page)));
 }
 
 function machine({ rounds, seconds }: { rounds: number; seconds: number }): string {

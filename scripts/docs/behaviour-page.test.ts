@@ -15,11 +15,11 @@ test("the page has the sections of each file one level lower, in order, and name
 });
 
 test.each([
-  ["a page of docs", "[x](../../docs/limits.md#sizes)", "[x](limits.md#sizes)"],
-  ["a file elsewhere", "[x](src/a.ts)", "[x](../packages/react/src/a.ts)"],
+  ["a page of docs", "[x](../../docs/limits.md#sizes)", "[x](docs/limits.md#sizes)"],
+  ["a file elsewhere", "[x](src/a.ts)", "[x](packages/react/src/a.ts)"],
   ["an address", "[x](https://example.com/a.md)", "[x](https://example.com/a.md)"],
   ["a heading of the page", "[x](#react-v)", "[x](#react-v)"],
-])("a link to %s leads from docs/ to the same place", (_, link, expected) => {
+])("a link to %s leads from the root to the same place", (_, link, expected) => {
   expect(behaviourPage(new Map([["packages/react/RULES.md", link]]))).toContain(`\n${expected}`);
 });
 

@@ -44,9 +44,9 @@ const beginning = `# Behavior
 
 <!-- Joined from the RULES.md files beside the code by \`npm run docs:write\`, in the order of scripts/docs/behaviour-page.ts. Change the rules there. -->
 
-Everything that Holdfast guarantees, as numbered rules. The words are explained in the [glossary](glossary.md).
+Everything that Holdfast guarantees, as numbered rules. The words are explained in the [glossary](docs/glossary.md).
 
-Tests, and the cases of the [conformance suite](conformance.md), quote the rules that they check: \`git grep '\\[Q4\\]'\` finds the rule Q4 and its tests. \`scripts/check-rules.ts\` fails if a rule has no test, or if a test quotes a rule that does not exist. The rules of a subject are in a \`RULES.md\` beside its code, and this page joins them. To change a behavior, change the rule there first, then write the failing test, then the code.
+Tests, and the cases of the [conformance suite](docs/conformance.md), quote the rules that they check: \`git grep '\\[Q4\\]'\` finds the rule Q4 and its tests. \`scripts/check-rules.ts\` fails if a rule has no test, or if a test quotes a rule that does not exist. The rules of a subject are in a \`RULES.md\` beside its code, and this page joins them. To change a behavior, change the rule there first, then write the failing test, then the code.
 `;
 
 /** Each listed file that exists → its text. */
@@ -57,13 +57,12 @@ export const readRuleFiles = (): ReadonlyMap<string, string> =>
       .map((file) => [file, readFileSync(join(root, file), "utf8")]),
   );
 
-/** docs/behaviour.md: the rules of all files (path → text) as one page. */
+/** BEHAVIOR.md: the rules of all files (path → text) as one page. */
 export const behaviourPage = (files: ReadonlyMap<string, string>): string =>
   [beginning, ...[...files].map(([file, text]) => `<!-- ${file} -->\n\n${sectionsOf(file, text)}`)].join("\n");
 
-/** A file's sections as they are on the page: one level lower, with links from `docs/`. */
+/** A file's sections as they are on the page: one level lower, with links from the root. */
 const sectionsOf = (file: string, text: string): string =>
   text.replaceAll(/^# /gm, "## ").replaceAll(/\]\((?!\w+:|#)([^)\s]+)\)/g, (_, link: string) => {
-    const target = posix.join(posix.dirname(file), link);
-    return `](${posix.relative("docs", target)})`;
+    return `](${posix.join(posix.dirname(file), link)})`;
   });

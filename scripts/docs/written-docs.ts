@@ -4,7 +4,7 @@ import { errorsMarkdown } from "./errors-markdown.ts";
 
 /** The generated files: file → text. */
 export const writtenDocs = (): Readonly<Record<string, string>> => ({
-  "docs/behaviour.md": behaviourPage(readRuleFiles()),
+  "BEHAVIOR.md": behaviourPage(readRuleFiles()),
   "docs/errors.md": errorsMarkdown(),
   "packages/server/src/edge/http/docs/docstrings.ts": docstringsModule(),
 });

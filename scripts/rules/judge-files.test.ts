@@ -18,7 +18,7 @@ test("files that are listed, joined and different have no faults", () => {
 test("a page that lacks a change of a rule is out of date", () => {
   const page = behaviourPage(new Map([["a/RULES.md", queue]]));
   expect(judge({ "a/RULES.md": queue.replace("sent", "stored") }, { page })).toEqual([
-    "docs/behaviour.md is out of date: run npm run docs:write",
+    "BEHAVIOR.md is out of date: run npm run docs:write",
   ]);
 });
 

@@ -10,7 +10,7 @@ export function judgeFiles(book: {
   listed: readonly string[];
   /** Every RULES.md of the project, path → text. */
   found: ReadonlyMap<string, string>;
-  /** docs/behaviour.md as it is. */
+  /** BEHAVIOR.md as it is. */
   page: string;
   longest?: number;
 }): string[] {
@@ -46,7 +46,7 @@ export function judgeFiles(book: {
           /^\s+\S/.test(line) ? [`${file}:${at + 1} begins with a space: a rule is one line`] : [],
         ),
     ),
-    ...(page === expected ? [] : ["docs/behaviour.md is out of date: run npm run docs:write"]),
+    ...(page === expected ? [] : ["BEHAVIOR.md is out of date: run npm run docs:write"]),
   ];
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { benchmarkPage, comparisonPage, SPEED } from "./page.ts";
+import { benchmarkPage, comparisonPage, figuresPage, SPEED } from "./page.ts";
 
 test("new results replace their sections, in the page's order; other sections stay", () => {
-  const first = benchmarkPage(
+  const first = figuresPage(
     "",
     new Map([
       ["stream", "stream 1"],
@@ -11,7 +11,7 @@ test("new results replace their sections, in the page's order; other sections st
     ]),
   );
   expect(first.match(/^## .*/gm)).toEqual(["## Commits over HTTP", "## The stream"]);
-  const second = benchmarkPage(
+  const second = figuresPage(
     first,
     new Map([
       ["stream", "stream 2"],
@@ -21,7 +21,14 @@ test("new results replace their sections, in the page's order; other sections st
   expect(second.match(/^## .*/gm)).toEqual(["## Commits over HTTP", "## The stream", "## Memory"]);
   expect(second).toContain("## Commits over HTTP\n\ncommits 1\n\n| a | b |\n\n## The stream\n\nstream 2\n");
   expect(second).not.toContain("stream 1");
-  expect(benchmarkPage(second, new Map())).toBe(second);
+  expect(figuresPage(second, new Map())).toBe(second);
+});
+
+test("the page of benchmarks has 40 rows of the figures, as they are", () => {
+  const page = benchmarkPage(readFileSync(new URL("../figures.md", import.meta.url), "utf8"));
+  const rows = page.split("\n").filter((line) => line.startsWith("| ") && !/^\| (what|---)/.test(line));
+  expect(rows).toHaveLength(40);
+  expect(readFileSync(new URL("../../../docs/benchmarks.md", import.meta.url), "utf8")).toBe(page);
 });
 
 test("the measured table of the comparison is replaced; the page above it stays", () => {
