@@ -16,7 +16,7 @@ import { createUsageCounter } from "./kernel/organizations/flows/count-usage.ts"
 import { createParts } from "./kernel/part.ts";
 import { readCursorKey } from "./kernel/tokens/db/service-secrets.ts";
 import { newSecretToken as secretToken } from "./kernel/tokens/flows/secret-keys.ts";
-import { builtIn, hooksOf, measureModules, openDirectory, openServiceModules } from "./modules/open-modules.ts";
+import { builtIn, directoryOf, hooksOf, measureModules, openServiceModules } from "./modules/open-modules.ts";
 import { ownModules } from "./modules/own-module.ts";
 import { openAuthentication } from "./open/authentication.ts";
 import { openConnections } from "./open/connections.ts";
@@ -119,7 +119,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { forgetAll } = authentication.authenticator;
   const usage = opened(openUsage(ctx, pool));
   const own = opened(await openTenantDatabase(ctx, database, cacheBytes, all).catch(giveUp));
-  const directory = openDirectory(ctx, pool, all);
+  const directory = directoryOf(ctx, pool, all);
   let streams: Streams | undefined;
   const openOther = openOtherDatabases(ctx, {
     ...{ directory, service, modules: all, cacheBytes: cacheBytes / 8 },

@@ -27,7 +27,7 @@ export interface UsedDatabase {
 
 /** Knows the databases beside the service's own. */
 export interface Directory {
-  /** Rejects with a sentence if there is no such database, or it must not be used. */
+  /** Rejects with an `AwayError` if there is no such database, or it must not be used. */
   addressOf(id: string): Promise<{ readonly url: string } & Pick<UsedDatabase, "address">>;
   /** Their hosts, by id. */
   hosts(): Promise<ReadonlyMap<string, string>>;

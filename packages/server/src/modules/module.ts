@@ -65,7 +65,7 @@ export interface ServiceContext extends ServerContext {
 /** The databases with tenants. */
 export interface OpenDatabases {
   readonly of: DataOf;
-  /** What the module of this name has opened for the database where a tenant is. Rejects if that is away. */
+  /** What the module of this name has opened for the database where a tenant is. Rejects if that is away, or there is none. */
   moduleOf(name: string, tenant: TenantPlace): Promise<DatabaseModule>;
   /** Opens those that are not open, and closes all others. */
   keep(used: readonly UsedDatabase[]): Promise<void>;
@@ -84,6 +84,8 @@ export interface ServiceModule<R extends Partial<Handlers> = Partial<Handlers>> 
 
 export interface DatabaseModule<R extends Partial<Handlers> = Partial<Handlers>> extends Part {
   readonly routes?: R;
+  /** Starts what it does in the background: all modules are open. */
+  start?(): void;
   /** How it submits the commits of tenants that it takes (`inRounds`). */
   readonly takeCommits?: TakeCommits;
   /** What it does on streams. */

@@ -2,6 +2,7 @@ import type { Metrics } from "../edge/metrics/prometheus.ts";
 import type { OpenStream } from "../edge/socket/handshake.ts";
 import type { SocketModules } from "../edge/socket/socket-module.ts";
 import type { StreamModules } from "../edge/socket/stream-module.ts";
+import { AwayError } from "../kernel/away-error.ts";
 import type { Changed } from "../kernel/commits/flows/round-result.ts";
 import type { TakeCommits } from "../kernel/commits/flows/submit-commits.ts";
 import type { Database } from "../kernel/connection/pool.ts";
@@ -30,11 +31,13 @@ export type ServiceRoutes = Intersection<RoutesOf<(typeof modules)[number]>>;
 
 /** The modules of one database, as one. */
 export interface OpenModules extends Part {
+  /** All are open, and hear of what is committed. */
+  start(): void;
   readonly routes: ModuleRoutes;
   readonly streams: readonly StreamModules[];
   readonly takers: readonly TakeCommits[];
   /** By name. */
-  readonly open: ReadonlyMap<string, DatabaseModule>;
+  readonly byName: ReadonlyMap<string, DatabaseModule>;
   alive(present: readonly OpenStream[]): Promise<void>;
   changed(change: Changed): void;
   after(tenant: number, entries: number): void;
@@ -49,10 +52,13 @@ export async function openModules(ctx: ModuleContext, all: readonly Module[]): P
   await openEach().catch(giveUp);
   const open = [...named.values()];
   return {
+    start() {
+      for (const { start } of open) start?.();
+    },
     routes: Object.assign({}, ...open.map(({ routes }) => routes)) as ModuleRoutes,
     streams: open.flatMap(({ streams }) => streams ?? []),
     takers: open.flatMap(({ takeCommits }) => takeCommits ?? []),
-    open: named,
+    byName: named,
     async alive(present) {
       await Promise.all(open.map(({ alive }) => alive?.(present)));
     },
@@ -89,10 +95,10 @@ export async function openServiceModules(
 }
 
 /** Where databases of tenants are. Without a module that knows, there are none beside the service's own. */
-export function openDirectory(ctx: ServerContext, db: Database, all: readonly Module[]): Directory {
+export function directoryOf(ctx: ServerContext, db: Database, all: readonly Module[]): Directory {
   for (const { directory } of all) if (directory) return directory(ctx, db);
   return {
-    addressOf: (id) => Promise.reject(new Error(`There is no database ${id}.`)),
+    addressOf: (id) => Promise.reject(new AwayError(`There is no database ${id}.`)),
     hosts: async () => new Map(),
   };
 }

@@ -108,7 +108,7 @@ function inRoundsOf(name: string, rounds: ModuleRounds): InRounds<undefined> {
     name,
     openLoad: () => ({ begin: async () => undefined, end: async () => undefined }),
     async at(pipe, { head: { tenant }, jobs }): Promise<RoundModule> {
-      // What has happened in tables already cannot be refused.
+      // What has happened already cannot be refused.
       const commits = commitsOf(jobs.filter(({ captured }) => !captured)).map(shown);
       if (commits.length === 0) return {};
       const query = async <Row extends object>(text: string, values: readonly unknown[] = []) =>

@@ -1,3 +1,4 @@
+import { AwayError } from "../kernel/away-error.ts";
 import { hasHead } from "../kernel/commits/db/heads.ts";
 import { isBounded } from "../kernel/connection/answer-bound.ts";
 import { isEmptied } from "../kernel/connection/database-error.ts";
@@ -19,11 +20,6 @@ export interface OtherDatabasesDeps {
   replaced(id: string): void;
   readonly cacheBytes: number;
   readonly modules: readonly Module[];
-}
-
-/** A database cannot be used now. Its tenants get 503: the code is like those of network errors. */
-class AwayError extends Error {
-  readonly code = "EAWAY";
 }
 
 /** A database beside the service's own. */

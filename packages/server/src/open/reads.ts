@@ -2,7 +2,7 @@ import { logRoutes } from "../edge/http/routes/log.ts";
 import { recordRoutes } from "../edge/http/routes/records.ts";
 import { createLimiter } from "../kernel/limits/limiter.ts";
 import { listRecords } from "../kernel/lists/flows/list-records.ts";
-import { type OpenPlaces, type ReadElsewhere, readElsewhere } from "../kernel/lists/flows/read-elsewhere.ts";
+import { createPlaceReader, type OpenPlaces, type ReadPlace } from "../kernel/lists/flows/read-places.ts";
 import { readHistory } from "../kernel/log/flows/read-history.ts";
 import { readLog } from "../kernel/log/flows/read-log.ts";
 import { readRecord, type SeeRecord, seeRecord } from "../kernel/log/flows/read-record.ts";
@@ -34,10 +34,10 @@ export function openReads(ctx: DatabaseContext, { hub }: Hubs): Reads {
   const pages = createLimiter(pagesAtOnce(database.connections));
   const log = readLog(pool, schemas);
   const ofTables = tableConnections(database.connections);
-  const read = readElsewhere(tables, tableReadsAtOnce(ofTables), () => performance.now());
+  const read = createPlaceReader(tables, tableReadsAtOnce(ofTables), () => performance.now());
   const places: OpenPlaces = { ...hooks.places, read };
   const tablePages = createLimiter(pagesAtOnce(ofTables));
-  const readPage: ReadElsewhere = (reader, ...rest) =>
+  const readPage: ReadPlace = (reader, ...rest) =>
     tablePages.take(reader.tenant, reader.tokenId, () => read(reader, ...rest));
   const snapshot = readSnapshot(pool, { ...places, read: readPage }, schemas, cursors, pages, recordBytes);
   const fairLog: typeof log = (tenant, ...rest) => pages.take(tenant, "", () => log(tenant, ...rest));

@@ -15,7 +15,9 @@ import { openSchemas, type Schemas } from "./schemas.ts";
 type Routes = ReturnType<typeof routesOfCommits> & Reads["routes"] & Schemas["routes"] & ModuleRoutes;
 
 /** Everything that serves the tenants of one database: their commits, reads and streams, and what modules add. */
-export interface TenantDatabase extends Part, TenantData, Pick<Commits, "lanes">, Pick<OpenModules, "alive" | "open"> {
+export interface TenantDatabase extends Part, TenantData, Pick<Commits, "lanes">, Pick<OpenModules, "alive"> {
+  /** What modules have opened, by name. */
+  readonly modules: OpenModules["byName"];
   readonly followed: PublishedLogs;
   readonly routes: Routes;
 }
@@ -52,9 +54,10 @@ async function openParts(
   );
   const { lanes, publishDrained } = commits;
   modules = opened(await openModules({ ...ctx, lanes, publishDrained, heads: hubs.heads }, all));
+  modules.start();
   const schemaPushes = opened(openSchemas(ctx, hubs, maintenance));
   return {
-    ...{ pool, schemas, lanes, alive: modules.alive, open: modules.open },
+    ...{ pool, schemas, lanes, alive: modules.alive, modules: modules.byName },
     ...{ forget, stop, close },
     followed: { ...hubs, modules: modules.streams },
     routes: {

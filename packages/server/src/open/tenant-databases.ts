@@ -19,7 +19,7 @@ export interface TenantDatabases extends Part {
   readonly own: TenantDatabase;
   of(tenant: TenantPlace): TenantDatabase | Promise<TenantDatabase>;
   followed(tenant: TenantPlace): PublishedLogs | Promise<PublishedLogs>;
-  /** What the module of this name has opened there. Rejects if it has opened nothing. */
+  /** What the module of this name has opened there. Rejects if the database is away, or there is none. */
   moduleOf(name: string, tenant: TenantPlace): Promise<DatabaseModule>;
   /** Does something in each open one. One that fails does not stop the others. */
   each(work: (database: TenantDatabase, id: string | null) => Promise<void>): Promise<void>;
@@ -40,7 +40,7 @@ export interface ServedDatabase {
   readonly name: string | null;
   readonly health: DatabaseHealth;
   /** Undefined: it is not open. */
-  readonly open: TenantDatabase | undefined;
+  readonly database: TenantDatabase | undefined;
 }
 
 export interface TenantDatabasesOptions {
@@ -54,7 +54,7 @@ const REST_MS = 1_000;
 
 interface Known {
   readonly opening: Promise<OtherDatabase>;
-  open?: OtherDatabase;
+  database?: OtherDatabase;
   /** Monotonic, in milliseconds. */
   failedAt?: number;
   health: DatabaseHealth;
@@ -79,7 +79,7 @@ export function openTenantDatabases({ own, open, failed }: TenantDatabasesOption
     known.opening.then(
       (opened) => {
         if (isClosed) return void end(opened);
-        known.open = opened;
+        known.database = opened;
         known.health = healthAfter(health, { requestedAt, now: Date.now() });
       },
       (error: unknown) => {
@@ -91,7 +91,7 @@ export function openTenantDatabases({ own, open, failed }: TenantDatabasesOption
   }
 
   const of: TenantDatabases["of"] = ({ database }) =>
-    database === null ? own : (others.get(database)?.open ?? openOnce(database));
+    database === null ? own : (others.get(database)?.database ?? openOnce(database));
 
   const routed = (name: keyof TenantDatabase["routes"]): Handler<never> => {
     const at = ({ routes }: TenantDatabase, asked: ApiRequest<never>) => (routes[name] as Handler<never>)(asked);
@@ -101,7 +101,7 @@ export function openTenantDatabases({ own, open, failed }: TenantDatabasesOption
     };
   };
 
-  const opened = () => [...others].flatMap(([id, one]) => (one.open ? [{ id, database: one.open }] : []));
+  const opened = () => [...others].flatMap(([id, one]) => (one.database ? [{ id, database: one.database }] : []));
 
   async function end({ stop, close }: TenantDatabase): Promise<void> {
     await stop?.();
@@ -137,7 +137,7 @@ export function openTenantDatabases({ own, open, failed }: TenantDatabasesOption
       return found instanceof Promise ? found.then(({ followed }) => followed) : found.followed;
     },
     async moduleOf(name, tenant) {
-      const found = (await of(tenant)).open.get(name);
+      const found = (await of(tenant)).modules.get(name);
       if (!found) throw new Error(`The module "${name}" has opened nothing.`);
       return found;
     },
@@ -154,11 +154,11 @@ export function openTenantDatabases({ own, open, failed }: TenantDatabasesOption
       const ids = new Set(now.map(({ id }) => id));
       for (const id of [...others.keys()]) if (!ids.has(id)) forgetOne(id);
       for (const one of now) {
-        const before = others.get(one.id)?.open;
+        const before = others.get(one.id)?.database;
         // Another process has registered another address.
         if (before && before.address !== one.address) forgetOne(one.id);
         const known = others.get(one.id);
-        if (known?.open) void checkOpen(known, known.open, one);
+        if (known?.database) void checkOpen(known, known.database, one);
         else void openOnce(one.id).catch(failed);
       }
     },
@@ -166,8 +166,8 @@ export function openTenantDatabases({ own, open, failed }: TenantDatabasesOption
     healthOf: (id) => others.get(id)?.health ?? { failures: 0 },
     served: () =>
       used.map(({ id, name }) => {
-        const { health = { failures: 0 }, open: database } = others.get(id) ?? {};
-        return { id, name, health, open: database };
+        const { health = { failures: 0 }, database } = others.get(id) ?? {};
+        return { id, name, health, database };
       }),
     stop: async () => void (await Promise.all(opened().map(({ database }) => database.stop?.()))),
     async close() {

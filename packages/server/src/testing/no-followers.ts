@@ -1,5 +1,5 @@
-import type { PushFollowers } from "../kernel/schema/flows/push-schema.ts";
+import type { PushHooks } from "../kernel/schema/flows/push-schema.ts";
 import { builtInHooks } from "../modules/open-modules.ts";
 
 /** Of a push that changes nothing of what modules know besides. */
-export const NO_FOLLOWERS: PushFollowers = { ...builtInHooks, schemaPushed: [] };
+export const NO_FOLLOWERS: PushHooks = { ...builtInHooks, schemaPushed: [] };

@@ -28,7 +28,7 @@ export interface MeasuredDatabase {
   /** As the operator calls it. Null: it is a tenant's own. */
   readonly name: string | null;
   readonly health: Pick<DatabaseHealth, "problem" | "since">;
-  readonly open: { readonly pool: Database; readonly lanes: Pick<CommitLanes, "waiting"> } | undefined;
+  readonly database: { readonly pool: Database; readonly lanes: Pick<CommitLanes, "waiting"> } | undefined;
 }
 
 /** Seconds: from a commit in an idle database to one that is about to be refused. */
@@ -67,11 +67,11 @@ export function registerMetrics(metrics: Metrics, measured: Measured): void {
 /** The operator's databases by name, those of tenants all together: there may be thousands. */
 function measureOthers({ gauge }: Metrics, { others }: Measured): void {
   const sumsOf = (
-    measure: (one: NonNullable<MeasuredDatabase["open"]>) => number,
+    measure: (one: NonNullable<MeasuredDatabase["database"]>) => number,
     more: Record<string, string> = {},
   ) => {
     const sums = new Map<string, number>();
-    for (const { name, open } of others())
+    for (const { name, database: open } of others())
       sums.set(name ?? "", (sums.get(name ?? "") ?? 0) + (open ? measure(open) : 0));
     return [...sums].map(([name, sum]) => [sum, { ...labelsOf(name), ...more }] as const);
   };

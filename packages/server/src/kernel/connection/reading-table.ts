@@ -5,7 +5,7 @@ import { UnreadableTable } from "./unreadable-table.ts";
 const UNREADABLE = /^(42|22|38|39|P0)/;
 export const isUnreadable = (error: unknown): boolean => UNREADABLE.test(errorState(error) ?? "");
 
-/** Reads records of a source. */
+/** Reads records in a relation. */
 export async function reading<T>(
   { table }: { readonly table: string | undefined },
   read: () => Promise<T>,

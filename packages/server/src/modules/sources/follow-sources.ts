@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openPipe, type Pipe } from "../../kernel/connection/pipe.ts";
 import type { Part } from "../../kernel/part.ts";
 import { startRepeating } from "../../kernel/workers/repeat.ts";
+import type { Worker } from "../../kernel/workers/worker.ts";
 import type { ModuleContext } from "../../open/context.ts";
 import { noteProblem, pollAgain, type StoredSource, takeDueSources } from "./db/sources.ts";
 import type { CallSource } from "./flows/call-source.ts";
@@ -24,6 +25,7 @@ const PATIENCE_MS = 5_000;
 
 /** Finishes what was begun at sources, and brings into the log what they change by themselves. */
 export interface FollowedSources extends Part {
+  start(): void;
   /** Reads a source for the first time. Resolves when that is over, or after a while. */
   verify(source: StoredSource): Promise<void>;
 }
@@ -89,19 +91,23 @@ export function followSources(
     return going;
   }
 
-  const finishing = startRepeating(finishIntents({ db: pool, lanes, ask, report: failed }), failed);
-  const reading = startRepeating(async () => {
+  const finish = finishIntents({ db: pool, lanes, ask, report: failed });
+  async function readDue(): Promise<number | undefined> {
     const free = MOST - running.size;
     const due = free > 0 ? await takeDueSources(pool, free) : [];
     for (const source of due) void begin(source);
     // Some are due again soon.
     return running.size > 0 || quiet.size > 0 ? 100 : undefined;
-  }, failed);
+  }
+  let working: readonly Worker[] = [];
 
   return {
     verify: (source) => Promise.race([begin(source), sleep(PATIENCE_MS, undefined, { ref: false })]),
+    start() {
+      working = [startRepeating(finish, failed), startRepeating(readDue, failed)];
+    },
     async stop() {
-      await Promise.all([finishing.stop(), reading.stop()]);
+      await Promise.all(working.map(({ stop }) => stop()));
     },
     async close() {
       await newest;

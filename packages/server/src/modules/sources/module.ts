@@ -66,6 +66,6 @@ async function openIn(ctx: ModuleContext): Promise<OpenSources> {
     if (!answer) await askAgain(pool, intent).catch(() => {});
     return answer;
   };
-  const { verify } = opened(followSources(ctx, { call, ask }));
-  return { takeCommits: submitToSources(lanes, ask), verify, stop, close };
+  const { verify, start } = opened(followSources(ctx, { call, ask }));
+  return { takeCommits: submitToSources(lanes, ask), verify, start, stop, close };
 }

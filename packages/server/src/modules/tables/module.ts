@@ -1,5 +1,6 @@
 import { openPipe } from "../../kernel/connection/pipe.ts";
 import { startRepeating } from "../../kernel/workers/repeat.ts";
+import type { Worker } from "../../kernel/workers/worker.ts";
 import type { ModuleContext } from "../../open/context.ts";
 import type { DatabaseModule, Module } from "../module.ts";
 import { checkTables } from "./flows/check-tables.ts";
@@ -41,21 +42,20 @@ function openIn(ctx: ModuleContext): DatabaseModule {
     publishDrained,
     failed,
   });
-  const repeating = startRepeating(collector.collect, failed);
-  const watching = startRepeating(
-    watchTables({
-      pool,
-      failed,
-      broken: (table, problem) => logger.warn({ event: "table_broken", ...fieldsOf(table) }, problem),
-      mended: (table) =>
-        logger.info({ event: "table_mended", ...fieldsOf(table) }, `${table.name} is as its model says again.`),
-    }),
+  const watch = watchTables({
+    pool,
     failed,
-  );
+    broken: (table, problem) => logger.warn({ event: "table_broken", ...fieldsOf(table) }, problem),
+    mended: (table) =>
+      logger.info({ event: "table_mended", ...fieldsOf(table) }, `${table.name} is as its model says again.`),
+  });
+  let working: readonly Worker[] = [];
   return {
+    start() {
+      working = [startRepeating(watch, failed), startRepeating(collector.collect, failed)];
+    },
     async close() {
-      await watching.stop();
-      await repeating.stop();
+      for (const { stop } of working) await stop();
       await collector.close();
     },
   };

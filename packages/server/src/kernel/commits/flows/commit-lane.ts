@@ -16,7 +16,7 @@ import { judgeExpected, save } from "./commit-round.ts";
 import type { RoundRules, Rounds } from "./in-rounds.ts";
 import { type Job, tenantOf } from "./job.ts";
 import type { KnownHeads } from "./known-heads.ts";
-import { isComplete, type RoundAnswer, withoutValues } from "./round-outcome.ts";
+import { isComplete, type RoundOutcome, withoutValues } from "./round-outcome.ts";
 import type { Changed, CommittedBatch, Drained, RoundResult } from "./round-result.ts";
 
 /**
@@ -49,7 +49,7 @@ export interface LaneOptions<Found> {
   readonly known: KnownHeads;
   /** Called after COMMIT, in log order for each tenant. */
   announce(batch: CommittedBatch): void;
-  /** Called after COMMIT with what was taken from a tenant's attached tables; its batch comes next. */
+  /** Called after COMMIT with what a module had drained before the round; its batch comes next. */
   publishDrained(tenant: number, drained: Drained): void;
   /** Called after COMMIT with what modules have changed. */
   announceChange(change: Changed): void;
@@ -243,7 +243,7 @@ export function createLane<Found>(options: LaneOptions<Found>): Lane {
   }
 
   /** The commits that did not fit into the round wait again, in fair order with the other tenants. */
-  function requeueUnfinished(taken: readonly Waiting[], outcomes: readonly RoundAnswer[]): void {
+  function requeueUnfinished(taken: readonly Waiting[], outcomes: readonly RoundOutcome[]): void {
     const left = taken.flatMap((one, i) => {
       const outcome = outcomes[i];
       if (!outcome) return [];

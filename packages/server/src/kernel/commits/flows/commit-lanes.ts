@@ -12,10 +12,10 @@ import { type Ask, type CommitStep, type Job, tenantOf } from "./job.ts";
 import { createKnownHeads } from "./known-heads.ts";
 import { createLaneChoice } from "./lane-choice.ts";
 import { type SharedLanes, shareLanes } from "./own-lanes.ts";
-import type { RoundOutcome } from "./round-outcome.ts";
+import type { JobOutcome } from "./round-outcome.ts";
 
 /**
- * Runs each tenant's writes in one of four lanes, so that one tenant's writes do not delay another's. Each lane has
+ * Runs each tenant's writes in one of three lanes, so that one tenant's writes do not delay another's. Each lane has
  * its own connection and its own rounds:
  *
  *   quick   the default
@@ -90,7 +90,7 @@ export interface LanesOptions extends Pick<LaneOptions<unknown>, "url" | "announ
   readonly maxWaiting?: number;
 }
 
-const jobResult = (outcome: RoundOutcome | ErrorCode): JobResult =>
+const jobResult = (outcome: JobOutcome | ErrorCode): JobResult =>
   typeof outcome === "string" ? { kind: "failed", code: outcome } : { kind: "judged", judged: outcome.commits ?? [] };
 
 /** Request bodies in one round: about what Postgres writes in ten milliseconds. */
@@ -141,7 +141,7 @@ export function createCommitLanes({
       isSlow: (tenant) => choice.isSlow(tenant),
       isRunBy(module, one) {
         choice.isRunBy(tenantOf(one.job), module);
-        own.get(module)?.join(one);
+        laneOf(one.job).join(one);
       },
       areLarge: (jobs) => {
         for (const { job } of jobs) choice.isLarge(tenantOf(job));
@@ -183,14 +183,20 @@ export function createCommitLanes({
     return true;
   }
 
+  function laneOf(job: Job): SharedLanes {
+    const lane = choice.laneOf(job);
+    if (typeof lane === "string") return lanes[lane];
+    const found = own.get(lane.of);
+    if (!found) throw new Error(`The module "${lane.of}" runs rounds, and has none.`);
+    return found;
+  }
+
   const waiting = () => each.reduce((sum, lane) => sum + lane.waiting, 0);
 
-  const entry = (job: Job): Promise<RoundOutcome | ErrorCode> =>
+  const entry = (job: Job): Promise<JobOutcome | ErrorCode> =>
     new Promise((resolve) => {
       if (closed || waiting() >= maxWaiting) return resolve("overloaded");
-      const lane = choice.laneOf(job);
-      const chosen = typeof lane === "string" ? lanes[lane] : own.get(lane.of);
-      (chosen ?? quick).join({ job, resolve, since: performance.now(), attempts: 1 });
+      laneOf(job).join({ job, resolve, since: performance.now(), attempts: 1 });
     });
 
   return {

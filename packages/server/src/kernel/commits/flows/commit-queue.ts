@@ -1,12 +1,12 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 import { createFairQueue } from "../../limits/fair-queue.ts";
 import { type Job, tenantOf, tokenOf } from "./job.ts";
-import type { RoundOutcome } from "./round-outcome.ts";
+import type { JobOutcome } from "./round-outcome.ts";
 
 /** A job that waits for a round or is in one. */
 export interface Waiting {
   readonly job: Job;
-  readonly resolve: (result: RoundOutcome | ErrorCode) => void;
+  readonly resolve: (result: JobOutcome | ErrorCode) => void;
   /** When the job arrived (ms, monotonic). */
   readonly since: number;
   readonly attempts: number;

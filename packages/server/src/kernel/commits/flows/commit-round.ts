@@ -23,7 +23,7 @@ import { judgeJob } from "./judge-job.ts";
 import { type Loaded, load } from "./load-round.ts";
 import { loadValues } from "./load-values.ts";
 import { emptyModulesAt, headAfter, openLoads, saveModules } from "./round-modules.ts";
-import { isComplete, judgedNow, type RoundAnswer } from "./round-outcome.ts";
+import { isComplete, judgedNow, type RoundOutcome } from "./round-outcome.ts";
 import type { CommittedBatch, RoundResult } from "./round-result.ts";
 import { emptyTenantAt, roundSizes, tenantAt } from "./tenant-at.ts";
 
@@ -118,7 +118,7 @@ function judgeTenants(
   jobs: readonly Job[],
   found: readonly TenantJobs[],
 ): RoundResult {
-  const outcomes = new Map<Job, RoundAnswer>();
+  const outcomes = new Map<Job, RoundOutcome>();
   const tenants = found.map(({ tenant, jobs: own, schema, state }) => {
     const from = state.head.syncId;
     const runBy = own.some(({ captured }) => captured) ? undefined : moduleThat(state, ({ runsRounds }) => runsRounds);
@@ -131,9 +131,9 @@ function judgeTenants(
   const lost = jobs[answers.indexOf(undefined)];
   if (lost) throw new TenantElsewhere(tenantOf(lost));
   const after = tenants.map(({ state, batch: { tenant } }) => ({ state, tenant }));
-  const { statements: ofModules, changed } = saveModules(modules, after, jobs, answers as readonly RoundAnswer[]);
+  const { statements: ofModules, changed } = saveModules(modules, after, jobs, answers as readonly RoundOutcome[]);
   return {
-    outcomes: answers as readonly RoundAnswer[],
+    outcomes: answers as readonly RoundOutcome[],
     batches: tenants.map(({ batch }) => batch).filter(({ entries }) => entries.length > 0),
     changed,
     round: roundOf(tenants),

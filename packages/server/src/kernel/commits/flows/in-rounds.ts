@@ -5,7 +5,7 @@ import type { LockedHead } from "../db/heads.ts";
 import type { RecordName } from "../db/records.ts";
 import type { ByteBounds, RoundModule, TenantState } from "../rules/tenant-state.ts";
 import type { Job } from "./job.ts";
-import type { RoundAnswer } from "./round-outcome.ts";
+import type { RoundOutcome } from "./round-outcome.ts";
 import type { PublishDrained, RoundResult } from "./round-result.ts";
 
 /** What a module does in rounds of commits. `Found`: what it has read for one of them. */
@@ -21,7 +21,7 @@ export interface InRounds<Found = unknown> {
   at(pipe: Pipe, tenant: TenantInRound, found: Found): RoundModule | Promise<RoundModule>;
   /** The same in a round that reads nothing, because it only creates records. Absent, or undefined: it has to read. */
   emptyAt?(tenant: Omit<TenantInRound, "jobs">): RoundModule | undefined;
-  save(tenants: readonly TenantAfter[], jobs: readonly Job[], answers: readonly RoundAnswer[]): SavedInRound;
+  save(tenants: readonly TenantAfter[], jobs: readonly Job[], answers: readonly RoundOutcome[]): SavedInRound;
   /** What it has changed in the head of a tenant. */
   headOf?(state: TenantState): Partial<LockedHead>;
   /** How it runs the rounds of some tenants itself (`RoundModule.runsRounds`). */

@@ -28,7 +28,7 @@ export type Job =
       readonly bytes?: number;
       /** Counts the bytes of the receipts. */
       readonly answer?: Share | undefined;
-      /** The commits say what has happened in an attached table: nothing refuses them, and they get no receipt. */
+      /** The commits say what has happened in a table or a service of the caller's: nothing refuses them, and they get no receipt. */
       readonly captured?: boolean;
       /** How a module judges the job's only commit itself. */
       readonly step?: CommitStep;

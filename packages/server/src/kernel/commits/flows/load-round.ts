@@ -27,14 +27,14 @@ export type Loaded = Awaited<ReturnType<typeof load>> & {
 };
 
 /** The models of the round's tenant whose records are in relations of a module. */
-export interface Elsewhere {
+export interface PlacedModels {
   /** Undefined: its rows cannot be read now. */
   readonly relations: ReadonlyMap<string, RecordRelation | undefined>;
   /** What is read of their records: the rows, or only what the rows lack. */
   readonly read: "rows" | "lines";
 }
 
-const NONE_ELSEWHERE: Elsewhere = { relations: new Map(), read: "rows" };
+const NONE_PLACED: PlacedModels = { relations: new Map(), read: "rows" };
 
 /** What has happened cannot be refused for its size. Those who bring it into the log take a bounded part at a time. */
 export const NO_BOUNDS: ByteBounds = {
@@ -52,7 +52,7 @@ export async function load(
   loads: ModuleLoads,
   sizes: SizeRules,
   opening: Statement<void> = begin,
-  elsewhere: Elsewhere = NONE_ELSEWHERE,
+  placed: PlacedModels = NONE_PLACED,
 ) {
   const commits = commitsOf(jobs);
   const tenants = [...new Set(jobs.map(tenantOf))].sort((a, b) => a - b);
@@ -62,12 +62,12 @@ export async function load(
     ...commits.flatMap(writtenValues),
     ...[...inQuestion, ...commits.flatMap(readNames)].map((name) => ({ ...name, values: false })),
   ];
-  const { relations } = elsewhere;
+  const { relations } = placed;
   const asked = distinct(named);
   const kept = asked.filter(({ model }) => !relations.has(model));
-  const ofRows = elsewhere.read === "rows" ? byRelation(asked, relations) : [];
+  const ofRows = placed.read === "rows" ? byRelation(asked, relations) : [];
   const lines =
-    elsewhere.read === "lines"
+    placed.read === "lines"
       ? asked.filter(({ model }) => relations.has(model)).map((name) => ({ ...name, values: false }))
       : [];
   const [[, heads, receipts, records, groupHeads], rows, endLoads] = await Promise.all([
@@ -91,7 +91,7 @@ export async function load(
     receipts,
     /** Models whose relations could not be read. */
     unread: new Set(ofRows.flatMap(({ model }, i) => (rows?.[i] ? [] : model))),
-    records: elsewhere.read === "lines" ? withRows : await withLargeValues(pipe, withRows, commits, sizes, relations),
+    records: placed.read === "lines" ? withRows : await withLargeValues(pipe, withRows, commits, sizes, relations),
     groups: groupHeads ?? [],
     modules: await endLoads(heads),
   };
@@ -114,8 +114,8 @@ export async function inPresentForm(
   return [...records.filter(({ tenant }) => !tenants.has(tenant)), ...read];
 }
 
-/** The names of records elsewhere, by relation. */
-function byRelation(names: readonly RequestedRecord[], relations: Elsewhere["relations"]) {
+/** The names of records of modules, by relation. */
+function byRelation(names: readonly RequestedRecord[], relations: PlacedModels["relations"]) {
   return [...relations].flatMap(([model, relation]) => {
     const own = names.filter((name) => name.model === model);
     return relation === undefined || own.length === 0 ? [] : [{ model, relation, names: own }];
@@ -144,7 +144,7 @@ async function withLargeValues(
   records: readonly FoundRecord[],
   commits: readonly CommitRequest[],
   { recordBytes, commitBytes, roundBytes }: SizeRules,
-  relations: Elsewhere["relations"],
+  relations: PlacedModels["relations"],
 ): Promise<readonly FoundRecord[]> {
   if (records.every(({ bytes }) => bytes !== "not read")) return records;
   const byKey = new Map(records.map((record) => [tenantKey(record), record]));

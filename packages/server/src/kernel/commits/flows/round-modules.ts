@@ -5,7 +5,7 @@ import type { RecordName } from "../db/records.ts";
 import type { RoundModule, TenantState } from "../rules/tenant-state.ts";
 import type { InRounds, LoadInRounds, TenantAfter, TenantInRound } from "./in-rounds.ts";
 import type { Job } from "./job.ts";
-import type { RoundAnswer } from "./round-outcome.ts";
+import type { RoundOutcome } from "./round-outcome.ts";
 import type { Changed } from "./round-result.ts";
 
 /* The modules that take part in rounds of commits, all at once, in the order of their list. */
@@ -79,7 +79,7 @@ export function saveModules(
   modules: readonly InRounds[],
   tenants: readonly TenantAfter[],
   jobs: readonly Job[],
-  answers: readonly RoundAnswer[],
+  answers: readonly RoundOutcome[],
 ): SavedByModules {
   const saved = modules.map((module) => ({ module: module.name, ...module.save(tenants, jobs, answers) }));
   return {

@@ -2,7 +2,7 @@ import type { Judged } from "../rules/judge-commits.ts";
 import type { Job } from "./job.ts";
 
 /** The result of one job. */
-export type RoundOutcome =
+export type JobOutcome =
   /** May have fewer commits than the job: the rest waits for a later round. */
   | {
       readonly commits: readonly Judged[];
@@ -16,14 +16,14 @@ export type RoundOutcome =
   | { readonly takenBy: string; readonly commits?: undefined; readonly answer?: undefined };
 
 /** `runBy`: the module that runs the tenant's rounds itself. */
-export type RoundAnswer = RoundOutcome | { readonly runBy: string };
+export type RoundOutcome = JobOutcome | { readonly runBy: string };
 
 /** The commits that this round judged: earlier rounds may have judged the first ones. */
-export const judgedNow = ({ judged }: Job, outcome: RoundAnswer | undefined): readonly Judged[] =>
+export const judgedNow = ({ judged }: Job, outcome: RoundOutcome | undefined): readonly Judged[] =>
   outcome === undefined || "runBy" in outcome ? [] : (outcome.commits?.slice(judged?.length ?? 0) ?? []);
 
 /** Whether every commit of the job has been judged. */
-export const isComplete = ({ commits }: Job, outcome: RoundOutcome): boolean =>
+export const isComplete = ({ commits }: Job, outcome: JobOutcome): boolean =>
   outcome.commits === undefined || commits?.length === outcome.commits.length;
 
 /** Drop the written entries, and the values that the receipt's text has too: they are no longer needed and may be large. */

@@ -4,7 +4,7 @@ import type { LiveSchema } from "../../schema/flows/schema-cache.ts";
 import type { LockedHead } from "../db/heads.ts";
 import type { Expectation } from "../db/save-creates.ts";
 import type { Round, SavedEntry } from "../db/save-round.ts";
-import type { RoundAnswer } from "./round-outcome.ts";
+import type { RoundOutcome } from "./round-outcome.ts";
 
 /** The entries that a round appended to one tenant's log, in order: (from, to]. */
 export interface CommittedBatch {
@@ -22,7 +22,7 @@ export interface Changed {
   readonly tenant: number;
 }
 
-/** What was taken from the caller's own tables and appended to a tenant's log. */
+/** What has happened in tables or services of the caller's, and was appended to a tenant's log. */
 export interface Drained {
   readonly from: number;
   readonly to: number;
@@ -35,7 +35,7 @@ export type PublishDrained = (tenant: number, drained: Drained) => void;
 
 export interface RoundResult {
   /** In the order of the jobs. */
-  readonly outcomes: readonly RoundAnswer[];
+  readonly outcomes: readonly RoundOutcome[];
   readonly batches: readonly CommittedBatch[];
   /** What modules have changed, and others follow. */
   readonly changed: readonly Changed[];
@@ -47,7 +47,7 @@ export interface RoundResult {
   readonly ofModules: readonly Statement<void>[];
   /** The tenants' heads after the round. */
   readonly heads: readonly LockedHead[];
-  /** What the round took from the tables of the caller's first. */
+  /** What the round drained first. */
   readonly drained?: Drained;
   /** Only for a round that was judged without a load: what it assumed. */
   readonly expected?: Expectation;

@@ -15,7 +15,7 @@ export type TakeCommits = (next: SubmitCommits<SubmitResult>) => SubmitCommits<S
 /** To the lanes, or to the modules that take them. */
 export function submitCommits({ submit }: Pick<CommitLanes, "submit">, takers: readonly TakeCommits[]): SubmitCommits {
   const inLanes: SubmitCommits<SubmitResult> = (commits, bytes, answer) => submit(commits, bytes, answer?.share());
-  const toAll = takers.reduce((next, take) => take(next), inLanes);
+  const toAll = takers.reduceRight((next, take) => take(next), inLanes);
   return async (...request) => {
     const result = await toAll(...request);
     if (result.kind === "taken") throw new Error(`The module "${result.by}" takes commits, and does not submit them.`);

@@ -143,7 +143,7 @@ export interface RoundModule {
   isLocked?(key: string): boolean;
   /** Whether records of the model have more than their creates gave. */
   fillsRecords?(model: string): boolean;
-  /** A commit is going to happen: decided, and its receipt fits. Not of what has happened in tables already. */
+  /** A commit is going to happen: decided, and its receipt fits. Not of what has happened already (`captured`). */
   committed?(state: TenantState, commit: CommitRequest): void;
   /** A commit was confirmed, and this entry of it is in the state. */
   applied?(state: TenantState, entry: NewEntry): void;

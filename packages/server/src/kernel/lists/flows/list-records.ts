@@ -21,7 +21,7 @@ import { type ListQuery, type NameIn, type QueryBody, readListQuery } from "../r
 import { readSearch } from "../rules/search.ts";
 import { slowListMessage } from "../rules/slow-list.ts";
 import type { PageCursors } from "./page-cursor.ts";
-import type { OpenPlaces } from "./read-elsewhere.ts";
+import type { OpenPlaces } from "./read-places.ts";
 import { relationOf } from "./record-places.ts";
 
 export interface ListRequest {

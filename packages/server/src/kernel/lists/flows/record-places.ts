@@ -5,14 +5,17 @@ import type { LiveSchema } from "../../schema/flows/schema-cache.ts";
 import type { DeclaredModel } from "../../schema/rules/declared-model.ts";
 import type { RecordRelation } from "../db/record-relation.ts";
 
-/** The relations where a module has the records of some models, in place of `holdfast.record`. */
+/**
+ * The relations where a module has the records of some models, in place of `holdfast.record`. By which key a schema says so
+ * (`table`, `source`), the kernel knows from the protocol: such models have no unique fields and no checked references.
+ */
 export interface RecordPlaces {
   /** Whether it has the records of a model. */
   has(model: Model): boolean;
   /** The relations of a tenant, by model in lower case. */
   of(db: Transaction, tenant: number): Promise<Relations>;
-  /** By model in lower case: whether there are records. Of a relation that cannot be read, there are some. */
-  filled(tx: Transaction, tenant: number): Promise<ReadonlyMap<string, boolean>>;
+  /** Of some of its models, in lower case: whether there are records. Of a relation that cannot be read, there are some. */
+  filled(tx: Transaction, tenant: number, models: readonly string[]): Promise<ReadonlyMap<string, boolean>>;
   /** Waits, for a moment, until the log has what others have committed there. */
   awaitLog(db: Database, tenant: number): Promise<void>;
 }
@@ -23,7 +26,8 @@ export type Relations = ReadonlyMap<string, RecordRelation>;
 export const allPlaces = (places: readonly RecordPlaces[]): RecordPlaces => ({
   has: (model) => places.some(({ has }) => has(model)),
   of: async (db, tenant) => merged(await Promise.all(places.map(({ of }) => of(db, tenant)))),
-  filled: async (tx, tenant) => merged(await Promise.all(places.map(({ filled }) => filled(tx, tenant)))),
+  filled: async (tx, tenant, models) =>
+    merged(await Promise.all(places.map(({ filled }) => filled(tx, tenant, models)))),
   async awaitLog(db, tenant) {
     for (const place of places) await place.awaitLog(db, tenant);
   },

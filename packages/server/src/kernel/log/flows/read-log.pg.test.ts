@@ -7,7 +7,7 @@ import { commitOf } from "../../../testing/tenant.ts";
 import type { Database } from "../../connection/pool.ts";
 import { createLimiter } from "../../limits/limiter.ts";
 import { pageCursors } from "../../lists/flows/page-cursor.ts";
-import { readElsewhere } from "../../lists/flows/read-elsewhere.ts";
+import { createPlaceReader } from "../../lists/flows/read-places.ts";
 import { createSchemaCache } from "../../schema/flows/schema-cache.ts";
 import { readLog } from "./read-log.ts";
 import { readSnapshot } from "./read-snapshot.ts";
@@ -76,7 +76,7 @@ test.each([1, 2])(
     };
     const [{ tenant = 0 } = {}] = await app.sql<{ tenant: number }>("select tenant from holdfast.log limit 1");
     const db = interrupted(after, declare);
-    const places = { ...builtInHooks.places, read: readElsewhere(db, {}, Date.now) };
+    const places = { ...builtInHooks.places, read: createPlaceReader(db, {}, Date.now) };
     const cursors = pageCursors(randomBytes(32));
     const read = readSnapshot(db, places, createSchemaCache(), cursors, createLimiter({}), 2 ** 20);
     const view = { models: undefined, groups: undefined };

@@ -3,7 +3,7 @@ import { readHead } from "../../commits/db/heads.ts";
 import { type RecordName, readRecord as readStored } from "../../commits/db/records.ts";
 import { tooLargeToRead } from "../../commits/rules/unreadable-record.ts";
 import type { Database } from "../../connection/pool.ts";
-import type { OpenPlaces } from "../../lists/flows/read-elsewhere.ts";
+import type { OpenPlaces } from "../../lists/flows/read-places.ts";
 import { type RecordPlaces, relationOf } from "../../lists/flows/record-places.ts";
 import { isRefusal, type Refusal, refuse } from "../../refusal.ts";
 import { liveSchema } from "../../schema/flows/live-schema.ts";

@@ -5,7 +5,7 @@ import type { Database } from "../../connection/pool.ts";
 import { momentOf, type Transaction } from "../../connection/transaction.ts";
 import { createLimiter, type Limiter } from "../../limits/limiter.ts";
 import type { PageCursors } from "../../lists/flows/page-cursor.ts";
-import type { OpenPlaces } from "../../lists/flows/read-elsewhere.ts";
+import type { OpenPlaces } from "../../lists/flows/read-places.ts";
 import { hasSome, type RecordPlaces } from "../../lists/flows/record-places.ts";
 import { type Refusal, refuse } from "../../refusal.ts";
 import { liveSchema, schemaAt } from "../../schema/flows/live-schema.ts";

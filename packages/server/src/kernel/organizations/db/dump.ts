@@ -40,9 +40,9 @@ export async function* dumpRows(
   const rows = (from: string) => `select row_to_json(t)::text as row from ${from} t where tenant = ${of}`;
   const order = `order by ${key.join(", ")}`;
   if (what !== "records") return yield* pages(tx, `${rows(`holdfast.${table}`)} ${order}`);
-  const attached = `select model from holdfast.attached_table where tenant = ${of}`;
+  const elsewhere = [...relations.keys()].map((model) => `'${model.replaceAll("'", "''")}'`).join(", ");
   // Records as the current schema presents them, even while a push rewrites them.
-  yield* pages(tx, `${rows("holdfast.present_record")} and model not in (${attached}) ${order}`);
+  yield* pages(tx, `${rows("holdfast.present_record")} and model <> all(array[${elsewhere}]::text[]) ${order}`);
   for (const { from, idOrder } of relations.values())
     yield* pages(
       tx,

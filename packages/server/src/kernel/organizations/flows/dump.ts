@@ -6,7 +6,7 @@ import { type Transaction, transaction } from "../../connection/transaction.ts";
 import type { RecordPlaces } from "../../lists/flows/record-places.ts";
 import { readSchema } from "../../schema/db/model-schemas.ts";
 import { collectAllValues } from "../../schema/flows/keep-values.ts";
-import { type PushFollowers, pushWithin } from "../../schema/flows/push-schema.ts";
+import { type PushHooks, pushWithin } from "../../schema/flows/push-schema.ts";
 import { hostedModels } from "../../schema/rules/hosted-models.ts";
 import {
   beginDump,
@@ -101,7 +101,7 @@ export async function dumpOrganization(
  */
 export async function restoreOrganization(
   db: Database,
-  followers: PushFollowers,
+  hooks: PushHooks,
   lines: AsyncIterable<string>,
   { newId: asNew, keepKeys = false }: RestoreOptions,
 ): Promise<Restored> {
@@ -134,7 +134,7 @@ export async function restoreOrganization(
     const counts = await restoreTenants(client, organization, next);
     for (const livemode of [true, false]) {
       const tenant = (await tenantOf(client, organization, livemode)) as number;
-      await hostRecords(client, followers, tenant);
+      await hostRecords(client, hooks, tenant);
       await collectRestored(client, tenant);
     }
     if (!asNew) await restoreKeys(client, organization, !keepKeys, first.keys as DumpedKey[]);
@@ -192,11 +192,11 @@ async function restoreTenants(tx: Transaction, organization: string, next: () =>
 }
 
 /** The dump has the records that modules had, and not the relations where they were: from now on Holdfast keeps them. */
-async function hostRecords(tx: Transaction, followers: PushFollowers, tenant: number): Promise<void> {
+async function hostRecords(tx: Transaction, hooks: PushHooks, tenant: number): Promise<void> {
   const { schemaVersion } = await readHead(tx, tenant);
   const schema = await readSchema(tx, tenant, schemaVersion);
-  if (schema && Object.values(schema.models).some(followers.places.has))
-    await pushWithin(tx, followers, tenant, { models: hostedModels(schema.models) });
+  if (schema && Object.values(schema.models).some(hooks.places.has))
+    await pushWithin(tx, hooks, tenant, { models: hostedModels(schema.models) });
 }
 
 /** The values of unique fields and of checked references are not dumped: they follow from the records. */

@@ -49,19 +49,18 @@ import {
  */
 export async function pushSchema(
   pool: Database,
-  followers: PushFollowers,
+  hooks: PushHooks,
   tenant: number,
   push: SchemaPush,
   options: PushOptions = {},
 ): Promise<SchemaPushed | Refusal> {
   const refusal = checkSchema(push);
   if (refusal) return refusal;
-  const outcome = await transaction(pool, (tx) => pushWithin(tx, followers, tenant, push));
+  const outcome = await transaction(pool, (tx) => pushWithin(tx, hooks, tenant, push));
   if (!("unprepared" in outcome)) return outcome;
   const { stopping = new AbortController().signal } = options;
   try {
-    const prepare = () =>
-      whileRewriting(pool, tenant, (client) => landPrepared(client, followers, tenant, push, stopping));
+    const prepare = () => whileRewriting(pool, tenant, (client) => landPrepared(client, hooks, tenant, push, stopping));
     return (await inOrder(tenant, options, prepare)) ?? refuse("schema_busy");
   } catch (error) {
     // Nothing was committed, so the prepared forms do not take effect.
@@ -73,16 +72,19 @@ export async function pushSchema(
 /** The same in a transaction of the caller's. Nothing is written if too many records had to be rewritten. */
 export const pushWithin = (
   tx: Transaction,
-  followers: PushFollowers,
+  hooks: PushHooks,
   tenant: number,
   push: SchemaPush,
-): Promise<SchemaPushed | Refusal | Unprepared> => land(tx, followers, tenant, push, undefined);
+): Promise<SchemaPushed | Refusal | Unprepared> => land(tx, hooks, tenant, push, undefined);
 
 /** What modules do in the transaction that makes another schema the tenant's newest, in their order. */
 export interface PushFollowers {
-  readonly places: RecordPlaces;
   readonly checkModels: readonly CheckModels[];
   readonly schemaPushed: readonly FollowPush[];
+}
+
+export interface PushHooks extends PushFollowers {
+  readonly places: RecordPlaces;
 }
 
 /** Whether a module can serve the models of a push, and what it makes of them. */
@@ -102,7 +104,7 @@ export interface ModelsPush {
   readonly before: ModelSchema;
   readonly pushed: ModelSchema;
   /** Models that have records, in lower case. */
-  readonly filled: ReadonlySet<string>;
+  filled(): Promise<ReadonlySet<string>>;
   readonly force: boolean;
 }
 
@@ -148,14 +150,14 @@ async function inOrder<T>(
 /** Prepares the records until few enough are left to rewrite under the head's lock. */
 async function landPrepared(
   client: Transaction,
-  followers: PushFollowers,
+  hooks: PushHooks,
   tenant: number,
   push: SchemaPush,
   stopping: AbortSignal,
 ): Promise<SchemaPushed | Refusal> {
   await finishRewriting(client, tenant, stopping);
   for (let prepared: Prepared | undefined; ; ) {
-    const outcome = await transactionOn(client, (tx) => land(tx, followers, tenant, push, prepared));
+    const outcome = await transactionOn(client, (tx) => land(tx, hooks, tenant, push, prepared));
     if (!("unprepared" in outcome)) return outcome;
     const { unprepared, rowsVersion } = outcome;
     prepared = await prepareRecords(client, tenant, { changes: unprepared, rowsVersion }, prepared, stopping);
@@ -170,7 +172,7 @@ export interface Unprepared {
 
 async function land(
   tx: Transaction,
-  followers: PushFollowers,
+  hooks: PushHooks,
   tenant: number,
   push: SchemaPush,
   prepared: Prepared | undefined,
@@ -191,17 +193,19 @@ async function land(
     };
   const refused = checkIndexes(before, { models });
   if (refused) return refused;
-  const renames = readRenames(before, push);
-  if (isRefusal(renames)) return renames;
-  const { places, checkModels, schemaPushed } = followers;
-  const filled = await modelsWithRecords(tx, places, tenant, before);
+  const { places, checkModels, schemaPushed } = hooks;
+  let found: Promise<ReadonlySet<string>> | undefined;
+  const filled = () => (found ??= modelsWithRecords(tx, places, tenant, before));
   const taken: TakenModels[] = [];
   for (const check of checkModels) {
-    const found = (await check(tx, { tenant, before, pushed: { models }, filled, force })) ?? {};
-    if (isRefusal(found)) return found;
-    taken.push(found);
+    const outcome = (await check(tx, { tenant, before, pushed: { models }, filled, force })) ?? {};
+    if (isRefusal(outcome)) return outcome;
+    taken.push(outcome);
   }
-  const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
+  const renames = readRenames(before, push);
+  if (isRefusal(renames)) return renames;
+  const withRecords = await filled();
+  const diff = diffSchemas(before, { models }, (name) => withRecords.has(name.toLowerCase()), renames);
   if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
   // Which values records hide is stored with their rows, so rows with a pending rewrite have to be finished first.
   if (head.rewriting && changesStored(before, diff)) return { unprepared: new Map(), rowsVersion: before.rowsVersion };
@@ -223,7 +227,7 @@ async function land(
   if (regrouped.size > 0) await moveAllGroups(tx, tenant);
   const hidden = diff.dropped.map((name) => name.toLowerCase());
   const version = head.schemaVersion + 1;
-  const unreadable = before.unreadable.filter((key) => isElsewhere(places, models, key));
+  const unreadable = before.unreadable.filter((key) => isPlaced(places, models, key));
   await insertSchema(tx, tenant, {
     version,
     hash,
@@ -299,7 +303,7 @@ const changesToRecords = (
   new Map(
     // Of records that a module has, nothing is stored that could be rewritten.
     [...new Set([...rewritten, ...regrouped])]
-      .filter((name) => !isElsewhere(places, models, name.toLowerCase()))
+      .filter((name) => !isPlaced(places, models, name.toLowerCase()))
       .map((name) => {
         const key = name.toLowerCase();
         const isRewritten = rewritten.includes(name);
@@ -331,10 +335,11 @@ async function modelsWithRecords(
   tenant: number,
   { models }: StoredSchema,
 ): Promise<ReadonlySet<string>> {
-  const elsewhere = Object.values(models).some(has) ? await filled(tx, tenant) : new Map<string, boolean>();
+  const asked = Object.entries(models).flatMap(([name, model]) => (has(model) ? name.toLowerCase() : []));
+  const placed = asked.length > 0 ? await filled(tx, tenant, asked) : new Map<string, boolean>();
   const found = new Set<string>();
   for (const key of Object.keys(models).map((name) => name.toLowerCase()))
-    if (elsewhere.get(key) ?? (await hasRecords(tx, tenant, key))) found.add(key);
+    if (placed.get(key) ?? (await hasRecords(tx, tenant, key))) found.add(key);
   return found;
 }
 
@@ -390,7 +395,7 @@ function warningsOf(
 
 const modelOf = (models: ModelSchema["models"], name: string) => models[name] as ModelSchema["models"][string];
 
-const isElsewhere = ({ has }: RecordPlaces, models: ModelSchema["models"], key: string): boolean =>
+const isPlaced = ({ has }: RecordPlaces, models: ModelSchema["models"], key: string): boolean =>
   Object.entries(models).some(([name, model]) => name.toLowerCase() === key && has(model));
 
 const isDeclared = (models: ModelSchema["models"], key: string): boolean =>

@@ -18,7 +18,7 @@ import { type ClaimState, inQueueOrder, isWaiting, presentClaim, presentQueue } 
 import type { ClaimOrder } from "../rules/claim-order.ts";
 import { readTtl } from "../rules/ttl.ts";
 import { type ClaimOutcome, claimAsk } from "./claims-in-rounds.ts";
-import { type Elsewhere, readQueues } from "./read-queues.ts";
+import { type PlacedRecords, readQueues } from "./read-queues.ts";
 
 /** The record that a claim request is about, and how errors name its fields. */
 export interface ClaimTarget {
@@ -68,7 +68,7 @@ export type ListenToQueue = (tenant: number, key: string) => Promise<QueueListen
 
 export function claimFlows(
   db: Database,
-  elsewhere: Elsewhere,
+  elsewhere: PlacedRecords,
   schemas: SchemaCache,
   lane: CommitLanes,
   listen: ListenToQueue,

@@ -4,7 +4,7 @@ import { liveSchema } from "../../../kernel/schema/flows/live-schema.ts";
 import type { SchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
 import { createBatch } from "../../../kernel/tokens/flows/batch.ts";
 import { type ClaimChange, type ReadQueue, readClaimChanges, readClaimHeads } from "../db/read-claims.ts";
-import { type Elsewhere, readQueues } from "./read-queues.ts";
+import { type PlacedRecords, readQueues } from "./read-queues.ts";
 
 export type { ClaimChange, ReadQueue };
 
@@ -18,7 +18,7 @@ export interface FollowClaims {
   modelNames(tenant: number): Promise<(model: string) => string>;
 }
 
-export function followClaims(db: Database, elsewhere: Elsewhere, schemas: SchemaCache): FollowClaims {
+export function followClaims(db: Database, elsewhere: PlacedRecords, schemas: SchemaCache): FollowClaims {
   const lastChange = createBatch((tenants: readonly number[]) => readClaimHeads(db, tenants));
   return {
     lastChange: async (tenant) => (await lastChange(tenant)) ?? 0,

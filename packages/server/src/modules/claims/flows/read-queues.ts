@@ -6,7 +6,7 @@ import { type ReadQueue, readQueues as readStored } from "../db/read-claims.ts";
 import { presentQueue } from "../rules/claim.ts";
 
 /** Where records are that Holdfast does not keep itself, and the connections that read them. */
-export interface Elsewhere {
+export interface PlacedRecords {
   readonly tables: Transaction;
   readonly places: RecordPlaces;
 }
@@ -15,7 +15,7 @@ export interface Elsewhere {
 export async function readQueues(
   db: Transaction,
   names: readonly RecordName[],
-  { tables, places }: Elsewhere,
+  { tables, places }: PlacedRecords,
 ): Promise<readonly ReadQueue[]> {
   const queues = await readStored(db, names);
   const attached = names.filter((_, i) => queues[i]?.isAttached);

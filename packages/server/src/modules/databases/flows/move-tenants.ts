@@ -44,12 +44,12 @@ export function moveTenants({ db, urlOf, moved, failed, stopping }: MoveTenantsD
     const isAsked = () => transaction(db, (tx) => lockMoveRow(tx, move.id));
     const outcome = await moveTenant(urls, move, isAsked, stopping);
     if (outcome === "busy" || outcome === "over") return;
-    const isHome = await transaction(db, async (tx) => {
+    const isThere = await transaction(db, async (tx) => {
       const asked = await lockMoveRow(tx, move.id);
       if (asked) await setDatabase(tx, tenant, target);
       return asked;
     });
-    if (!isHome) return;
+    if (!isThere) return;
     moved(tenant);
     if (outcome === "there") return await endMove(db, move);
     await sleep(GRACE_MS, undefined, { signal: stopping });

@@ -8,16 +8,16 @@ import { checkSourceModels } from "../rules/check-source-models.ts";
 
 /** What a push says of sources. Most tenants have none. */
 export const checkSources = async (tx: Transaction, push: ModelsPush): Promise<Refusal | undefined> =>
-  (await checkModels(tx, push)) ?? (await leaveSources(tx, push));
+  (await checkRegistered(tx, push)) ?? (await leaveSources(tx, push));
 
 /** Checks the models with sources against those that are registered. */
-async function checkModels(
+async function checkRegistered(
   tx: Transaction,
   { tenant, before, pushed, filled }: ModelsPush,
 ): Promise<Refusal | undefined> {
   if (sourcesOf(pushed).length === 0) return undefined;
   const known = (await listSources(tx, tenant)).map(({ id }) => id);
-  return checkSourceModels(before, pushed, { known, filled });
+  return checkSourceModels(before, pushed, { known, filled: await filled() });
 }
 
 /**

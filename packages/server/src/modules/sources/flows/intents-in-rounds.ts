@@ -1,6 +1,6 @@
 import type { InRounds, TenantInRound } from "../../../kernel/commits/flows/in-rounds.ts";
 import { type CommitStep, commitsOf, type Job, tenantOf } from "../../../kernel/commits/flows/job.ts";
-import type { RoundAnswer } from "../../../kernel/commits/flows/round-outcome.ts";
+import type { RoundOutcome } from "../../../kernel/commits/flows/round-outcome.ts";
 import { ownerOf, type RoundModule } from "../../../kernel/commits/rules/tenant-state.ts";
 import type { Pipe } from "../../../kernel/connection/pipe.ts";
 import type { Statement } from "../../../kernel/connection/statement.ts";
@@ -84,7 +84,7 @@ const stateAt = (
 });
 
 /** Stores what the round has begun, and deletes what it has ended. */
-function changesOf(jobs: readonly Job[], outcomes: readonly RoundAnswer[]): Statement<void>[] {
+function changesOf(jobs: readonly Job[], outcomes: readonly RoundOutcome[]): Statement<void>[] {
   const begun: SourceIntent[] = [];
   const ended: SourceIntent[] = [];
   for (const [i, job] of jobs.entries()) {

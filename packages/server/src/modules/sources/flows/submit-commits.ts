@@ -42,6 +42,7 @@ export function submitToSources(lanes: Pick<CommitLanes, "submit" | "step">, ask
       known.delete(commit.principal.tenant);
       const result = await lanes.submit([commit], bytes, share);
       if (result.kind !== "taken") return result;
+      if (result.by !== SOURCES) throw new Error(`The modules "${SOURCES}" and "${result.by}" take the same commits.`);
     }
   }
 

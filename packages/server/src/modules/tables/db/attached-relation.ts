@@ -19,15 +19,15 @@ export interface RelationRules {
   readonly madeBy: string;
 }
 
-interface SourceColumn extends AttachedColumn {
+interface RelationColumn extends AttachedColumn {
   /** Its name in the relation, as an SQL name. */
   readonly exposed: string;
   /** `null`: the column is gone, or of another type than its field. */
   readonly form: ValueForm | "null";
 }
 
-interface SourceTable extends Omit<AttachedTable, "columns"> {
-  readonly columns: readonly SourceColumn[];
+interface RelationTable extends Omit<AttachedTable, "columns"> {
+  readonly columns: readonly RelationColumn[];
 }
 
 /**
@@ -42,13 +42,13 @@ export function attachedRelation(attached: AttachedTable, rules: RelationRules):
   const columns = attached.columns
     .filter((column) => column !== archived)
     .map(
-      (column, i): SourceColumn => ({
+      (column, i): RelationColumn => ({
         ...column,
         exposed: identifier(`column ${i}`),
         form: rules.takesType(column) ? rules.formOf(column.declared, column.type) : "null",
       }),
     );
-  const table: SourceTable = { ...attached, columns };
+  const table: RelationTable = { ...attached, columns };
   const { keyType } = table;
   // While the column is gone, what the log said last.
   const archivedAt = archived && rules.takesType(archived) ? archivedSql(archived) : "l.archived_at";
@@ -69,7 +69,7 @@ export function attachedRelation(attached: AttachedTable, rules: RelationRules):
 }
 
 function recordsSql(
-  { tenant, model, sqlName, keyColumn, columns, attachedSyncId, attachedAt, groupRules }: SourceTable,
+  { tenant, model, sqlName, keyColumn, columns, attachedSyncId, attachedAt, groupRules }: RelationTable,
   { madeBy, readableBytes }: RelationRules,
   archivedAt: string,
 ) {
@@ -106,9 +106,9 @@ function recordsSql(
  * survives that, and those that are certainly too large are not made at all. It reads sizes from the heads of the
  * values, without decompressing them: of a row of a few KiB, this costs next to nothing.
  */
-function dataSql(id: string, columns: readonly SourceColumn[], readableBytes: number): string {
+function dataSql(id: string, columns: readonly RelationColumn[], readableBytes: number): string {
   const made = (values: readonly string[]) => `select ${[`${id} as id`, ...values].join(", ")}`;
-  const named = (sql: string, { field }: SourceColumn) => `${sql} as ${identifier(field)}`;
+  const named = (sql: string, { field }: RelationColumn) => `${sql} as ${identifier(field)}`;
   const plain = `(select row_to_json(d.*) from (${made(columns.map((column) => named(jsonOf(column), column)))}) d)`;
   const sizes = columns.filter(isThere).flatMap((column) => sizeOf(column, readableBytes) ?? []);
   if (sizes.length === 0) return plain;
@@ -137,7 +137,7 @@ const MOST_DIGITS = 16_384;
  * `jsonb` with 128 MiB for seconds, and cannot be interrupted meanwhile. Undefined: they are few.
  */
 function sizeOf(
-  { name, type, hasJsonCast }: SourceColumn,
+  { name, type, hasJsonCast }: RelationColumn,
   readableBytes: number,
 ): { readonly most: string; readonly least: string } | undefined {
   const column = `t.${identifier(name)}`;
@@ -163,7 +163,7 @@ const HAS_LENGTH = /^(text|character varying|character|bytea)(\(\d+\))?$/;
  * Whether a document has many numbers like 1e131071, which no double can hold: their digits would take seconds. Small
  * documents have few of them.
  */
-function endlessSql({ name }: SourceColumn): string {
+function endlessSql({ name }: RelationColumn): string {
   const column = `t.${identifier(name)}`;
   const found = `jsonb_path_query(${column}, 'strict $.** ? (@ >= 1e309 || @ <= -1e309)')`;
   return `${storedSql(column)} > ${SMALL_DOCUMENT} and (select count(*) from ${found}) > ${MOST_ENDLESS}`;
@@ -177,13 +177,13 @@ const storedSql = (column: string): string =>
   `coalesce(case when pg_column_compression(${column}) is not null then pg_column_size(array[${column}]) else pg_column_size(${column}) end, 0)::bigint`;
 
 /** The value, or null if Postgres cannot make it. */
-function guardedJson(column: SourceColumn): string {
+function guardedJson(column: RelationColumn): string {
   const { name, form, type } = column;
   if (form === "text" && type.endsWith("[]")) return `holdfast.texts_or_null(t.${identifier(name)})`;
   return isGuarded(column) ? `holdfast.pinned_or_null(t.${identifier(name)})` : jsonOf(column);
 }
 
-const isGuarded = ({ form, type, hasJsonCast = false }: SourceColumn): boolean =>
+const isGuarded = ({ form, type, hasJsonCast = false }: RelationColumn): boolean =>
   form === "json" && (hasJsonCast || (!SMALL.test(type) && (type === "json" || !isPlain(type))));
 
 /** Since when the row says that its record is archived: the same as `archiveTime` makes of a row in JSON. */
@@ -197,7 +197,7 @@ function archivedSql({ name, type }: AttachedColumn): string {
 }
 
 /** The value as the record has it: the same as `readRowImage` makes of a row in JSON. */
-function jsonOf({ name, form, type }: SourceColumn): string {
+function jsonOf({ name, form, type }: RelationColumn): string {
   if (form === "null") return "null";
   const column = `t.${identifier(name)}`;
   if (form === "text") return `${column}::text${type.endsWith("[]") ? "[]" : ""}`;
@@ -215,7 +215,7 @@ const isPlain = (type: string): boolean => PLAIN.test(type) || isCitext(type);
 const isCitext = (type: string): boolean => /(^|\.)citext$/.test(type);
 
 const TEXTS = /^(enum|text|character varying|name|uuid)(\(\d+\))?$/;
-const isText = ({ type, form }: SourceColumn): boolean => form === "json" && isTextType(type);
+const isText = ({ type, form }: RelationColumn): boolean => form === "json" && isTextType(type);
 const NUMBERS: ReadonlyMap<string, string> = new Map([
   ...["smallint", "integer", "bigint"].map((type) => [type, "int8"] as const),
   ["double precision", "float8"],
@@ -226,21 +226,21 @@ const NUMERIC: ReadonlyMap<string, "float4" | "float8"> = new Map([
   ["double precision", "float8"],
 ]);
 
-const isThere = ({ form }: SourceColumn): boolean => form !== "null";
+const isThere = ({ form }: RelationColumn): boolean => form !== "null";
 
-const found = ({ columns }: SourceTable, field: string): SourceColumn | undefined =>
+const found = ({ columns }: RelationTable, field: string): RelationColumn | undefined =>
   columns.filter(isThere).find((column) => column.field === field);
 
 const isTextType = (type: string): boolean => TEXTS.test(type) || isCitext(type);
 
 /** The text of a field that a column of text has. */
-function textOf(table: SourceTable, field: string): string | undefined {
+function textOf(table: RelationTable, field: string): string | undefined {
   const column = found(table, field);
   return column && isText(column) ? `${column.exposed}::text` : undefined;
 }
 
 /** Undefined: the field is compared by its JSON value, without an index of the table. */
-function columnOf(table: SourceTable, column: SortColumn, written: Written): ColumnSql | undefined {
+function columnOf(table: RelationTable, column: SortColumn, written: Written): ColumnSql | undefined {
   if (column.kind !== "field" && column.kind !== "rank") return undefined;
   const attached = found(table, column.name);
   if (!attached) return undefined;
@@ -279,7 +279,7 @@ const isFiniteSql = (column: string, type: "float4" | "float8" | "numeric"): str
     : `(${column} > ${type} '-Infinity' and ${column} < ${type} 'Infinity')`;
 
 /** How a column of text is compared for equality, so that an index of it serves. */
-function equalityOf(table: SourceTable, column: ListColumn, { isKeyOf }: RelationRules): EqualitySql | undefined {
+function equalityOf(table: RelationTable, column: ListColumn, { isKeyOf }: RelationRules): EqualitySql | undefined {
   const { keyType } = table;
   if (column.kind === "id")
     return keyType === null
@@ -302,7 +302,7 @@ const MOST: Readonly<Record<string, number>> = { "smallint[]": 2 ** 15, "integer
 
 /** A list in a list is no element of an array in SQL, and null is equal to none. */
 function someItemOf(
-  table: SourceTable,
+  table: RelationTable,
   field: string,
   json: readonly string[],
   param: (value: unknown) => string,
@@ -327,7 +327,7 @@ function someItemOf(
 }
 
 /** The groups that the rules make of the columns, as `groupsOf` does. */
-function groupsOf(columns: readonly SourceColumn[], rules: AttachedTable["groupRules"]): string {
+function groupsOf(columns: readonly RelationColumn[], rules: AttachedTable["groupRules"]): string {
   const groups = rules.flatMap(({ kind, from }) => {
     const column = columns.filter(isThere).find(({ field }) => field === from);
     const isNumber = column && NUMBERS.has(column.type) && column.form !== "number";

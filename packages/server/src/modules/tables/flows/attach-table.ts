@@ -6,7 +6,7 @@ import type { Database } from "../../../kernel/connection/pool.ts";
 import { type Transaction, takeTime } from "../../../kernel/connection/transaction.ts";
 import { isRefusal, sentenceOf } from "../../../kernel/refusal.ts";
 import { readSchema } from "../../../kernel/schema/db/model-schemas.ts";
-import { type PushFollowers, pushWithin } from "../../../kernel/schema/flows/push-schema.ts";
+import { type PushHooks, pushWithin } from "../../../kernel/schema/flows/push-schema.ts";
 import { deleteRecordsOf } from "../db/attached-records.ts";
 import {
   forgetMissed,
@@ -38,7 +38,7 @@ export interface AttachOptions extends Patience {
  */
 export async function attachTable(
   pool: Database,
-  followers: PushFollowers,
+  hooks: PushHooks,
   table: TableToAttach,
   options: AttachOptions = {},
 ): Promise<void> {
@@ -50,17 +50,12 @@ export async function attachTable(
     );
   if (before?.status === "detaching") throw new TableError(beingDetached(before));
   await requireRights(pool, "attach", table.relation);
-  if (!before) await begin(pool, followers, table, options);
+  if (!before) await begin(pool, hooks, table, options);
 }
 
-async function begin(
-  pool: Database,
-  followers: PushFollowers,
-  table: TableToAttach,
-  options: AttachOptions,
-): Promise<void> {
+async function begin(pool: Database, hooks: PushHooks, table: TableToAttach, options: AttachOptions): Promise<void> {
   try {
-    await patiently(pool, table, options, (tx) => install(tx, followers, table, options));
+    await patiently(pool, table, options, (tx) => install(tx, hooks, table, options));
   } catch (error) {
     if (errorState(error) !== UNIQUE_VIOLATION) throw error;
     throw new TableError(`${table.name} is attached already: see "holdfast tables list".`);
@@ -69,7 +64,7 @@ async function begin(
 
 async function install(
   tx: Transaction,
-  followers: PushFollowers,
+  hooks: PushHooks,
   table: TableToAttach,
   { replace = false }: AttachOptions,
 ): Promise<void> {
@@ -86,7 +81,7 @@ async function install(
   await insertAttachment(tx, { ...table, model, attachedSyncId: head.syncId });
   const before = await readSchema(tx, tenant, head.schemaVersion);
   const others = Object.entries(before?.models ?? {}).filter(([name]) => name.toLowerCase() !== model);
-  const outcome = await pushWithin(tx, followers, tenant, {
+  const outcome = await pushWithin(tx, hooks, tenant, {
     models: { ...Object.fromEntries(others), [modelName]: table.model },
     // It has no records that a change could hide.
     force: true,

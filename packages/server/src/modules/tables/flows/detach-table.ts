@@ -7,7 +7,7 @@ import type { Database } from "../../../kernel/connection/pool.ts";
 import { type Transaction, takeTime, transaction } from "../../../kernel/connection/transaction.ts";
 import { isRefusal, sentenceOf } from "../../../kernel/refusal.ts";
 import { readSchema } from "../../../kernel/schema/db/model-schemas.ts";
-import { type PushFollowers, pushWithin } from "../../../kernel/schema/flows/push-schema.ts";
+import { type PushHooks, pushWithin } from "../../../kernel/schema/flows/push-schema.ts";
 import { hostedModels } from "../../../kernel/schema/rules/hosted-models.ts";
 import { checkSchema } from "../../../kernel/schema/rules/schema-push.ts";
 import { copySomeValues, deleteRecordsWithoutValues, deleteSomeRecords } from "../db/attached-records.ts";
@@ -49,7 +49,7 @@ export interface DetachOptions extends Patience {
  */
 export async function detachTable(
   pool: Database,
-  followers: PushFollowers,
+  hooks: PushHooks,
   drain: { readonly pipe: Pipe; readonly rules: RoundRules },
   tenant: number,
   model: string,
@@ -83,7 +83,7 @@ export async function detachTable(
   }
   const about = await estimateRows(pool, attached.relation);
   if (!drop) await keepValues(pool, attached, { ...options, about });
-  await transaction(pool, (tx) => forget(tx, followers, attached, { ...options, about }));
+  await transaction(pool, (tx) => forget(tx, hooks, attached, { ...options, about }));
 }
 
 /** A value that the log cannot take must not keep its table attached. */
@@ -116,12 +116,12 @@ async function keepValues(
   attached: AttachedTable,
   { progress, leftOut, about }: DetachOptions & { readonly about: number },
 ): Promise<void> {
-  const [source] = relationsOfTables([attached]).values();
+  const [relation] = relationsOfTables([attached]).values();
   let tooLarge = 0;
-  for (let kept = 0, more = source !== undefined; source && more; ) {
+  for (let kept = 0, more = relation !== undefined; relation && more; ) {
     const count = await transaction(pool, async (tx) => {
       const [own] = (await readAttachments(tx, attached.tenant)).filter(({ model }) => model === attached.model);
-      const page = await copySomeValues(tx, source, own?.copiedTo ?? null, COPIED);
+      const page = await copySomeValues(tx, relation, own?.copiedTo ?? null, COPIED);
       if (page.last !== null) await updateAttachment(tx, attached, { status: "detaching", copiedTo: page.last });
       tooLarge += page.leftOut;
       return page.count;
@@ -135,7 +135,7 @@ async function keepValues(
 
 async function forget(
   tx: Transaction,
-  followers: PushFollowers,
+  hooks: PushHooks,
   attached: AttachedTable,
   { drop, progress, about }: DetachOptions & { readonly about: number },
 ): Promise<void> {
@@ -154,7 +154,7 @@ async function forget(
   }
   await deleteRecordsWithoutValues(tx, attached);
   const models = await modelsWithout(tx, tenant, schemaVersion, attached, drop);
-  const outcome = await pushWithin(tx, followers, tenant, { models, force: true });
+  const outcome = await pushWithin(tx, hooks, tenant, { models, force: true });
   if (isRefusal(outcome)) throw new TableError(sentenceOf(outcome));
   if ("unprepared" in outcome) throw new TableError("A schema push is still rewriting records: try again later.");
 }

@@ -4,7 +4,7 @@ import { type FoundRecord, withValues } from "../../../kernel/commits/db/records
 import { TenantElsewhere } from "../../../kernel/commits/db/tenant-elsewhere.ts";
 import { judgeRound, savings } from "../../../kernel/commits/flows/commit-round.ts";
 import type { RoundRules } from "../../../kernel/commits/flows/in-rounds.ts";
-import { type Elsewhere, load, NO_BOUNDS } from "../../../kernel/commits/flows/load-round.ts";
+import { load, NO_BOUNDS, type PlacedModels } from "../../../kernel/commits/flows/load-round.ts";
 import { openLoads } from "../../../kernel/commits/flows/round-modules.ts";
 import type { Drained } from "../../../kernel/commits/flows/round-result.ts";
 import { capturedCommit, WRITTEN_BY } from "../../../kernel/commits/rules/captured-commit.ts";
@@ -251,7 +251,7 @@ const recordAtStart = (
 });
 
 /** What a change captured has its values itself. */
-export const linesOf = (attached: readonly AttachedTable[]): Elsewhere => ({
+export const linesOf = (attached: readonly AttachedTable[]): PlacedModels => ({
   relations: relationsOfTables(attached),
   read: "lines",
 });

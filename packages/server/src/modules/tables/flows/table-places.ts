@@ -14,10 +14,15 @@ export const tablePlaces: RecordPlaces = {
   awaitLog: awaitCaptured,
 };
 
-async function filled(tx: Transaction, tenant: number): Promise<ReadonlyMap<string, boolean>> {
+async function filled(
+  tx: Transaction,
+  tenant: number,
+  models: readonly string[],
+): Promise<ReadonlyMap<string, boolean>> {
   const found = new Map<string, boolean>();
-  // Of a table that cannot be read, nothing is hidden unasked.
   for (const table of await readAttachments(tx, tenant))
-    found.set(table.model, !isReadable(table) || (await hasRecords(tx, tenant, table.model, relationOfTable(table))));
+    if (models.includes(table.model))
+      // Of a table that cannot be read, nothing is hidden unasked.
+      found.set(table.model, !isReadable(table) || (await hasRecords(tx, tenant, table.model, relationOfTable(table))));
   return found;
 }

@@ -4,7 +4,7 @@ import { TenantElsewhere } from "../../../kernel/commits/db/tenant-elsewhere.ts"
 import { judgeRound } from "../../../kernel/commits/flows/commit-round.ts";
 import type { OwnRoundsOptions, RoundRules, Rounds } from "../../../kernel/commits/flows/in-rounds.ts";
 import { commitsOf, type Job, tenantOf } from "../../../kernel/commits/flows/job.ts";
-import { type Elsewhere, type Loaded, load, NO_BOUNDS } from "../../../kernel/commits/flows/load-round.ts";
+import { type Loaded, load, NO_BOUNDS, type PlacedModels } from "../../../kernel/commits/flows/load-round.ts";
 import { type ModuleLoads, openLoads, together, withFound } from "../../../kernel/commits/flows/round-modules.ts";
 import { judgedNow } from "../../../kernel/commits/flows/round-outcome.ts";
 import type { Drained, RoundResult } from "../../../kernel/commits/flows/round-result.ts";
@@ -163,7 +163,7 @@ const brokenModels = (attached: Iterable<AttachedTable>): readonly string[] =>
   [...attached].flatMap(({ model, problem }) => (problem === null ? [] : model));
 
 /** Of a table that cannot be read now, nothing is: its writes are refused. */
-const rowsOf = (attached: readonly AttachedTable[]): Elsewhere => ({
+const rowsOf = (attached: readonly AttachedTable[]): PlacedModels => ({
   relations: new Map(attached.map((table) => [table.model, isReadable(table) ? relationOfTable(table) : undefined])),
   read: "rows",
 });

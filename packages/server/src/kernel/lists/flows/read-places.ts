@@ -6,7 +6,7 @@ import type { Principal } from "../../tokens/rules/participant.ts";
 import type { RecordPlaces } from "./record-places.ts";
 
 /** Reads relations that others lock. `what`: those that are read, the same for reads of the same relations. */
-export type ReadElsewhere = <T>(
+export type ReadPlace = <T>(
   reader: Pick<Principal, "tenant" | "tokenId">,
   what: string,
   work: (db: Database) => Promise<T>,
@@ -14,7 +14,7 @@ export type ReadElsewhere = <T>(
 
 /** Places with the connections that read them. */
 export interface OpenPlaces extends RecordPlaces {
-  readonly read: ReadElsewhere;
+  readonly read: ReadPlace;
 }
 
 /** So long after a table was found locked, its reads are refused without another look. */
@@ -26,7 +26,7 @@ const LOCKED = "The table of these records is locked by another transaction. Try
  * moment on connections that read nothing else, and one tenant leaves some of these to others. Then they are refused,
  * and so are those that wait behind them.
  */
-export function readElsewhere(db: Database, limits: LimiterOptions, now: () => number): ReadElsewhere {
+export function createPlaceReader(db: Database, limits: LimiterOptions, now: () => number): ReadPlace {
   const limiter = createLimiter(limits);
   const lockedUntil = new Map<string, number>();
   return async ({ tenant, tokenId }, what, work) => {
