@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ModuleContext } from "../open/context.ts";
 import type { DatabaseModule, Module } from "./module.ts";
@@ -9,16 +8,22 @@ const module = (name: string, openIn: () => DatabaseModule | Promise<DatabaseMod
 
 test("what modules do in the background starts when all of them are open", async () => {
   const happened: string[] = [];
-  const opened = await openModules(ctx, [
+  let goOn = () => {};
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const opening = openModules(ctx, [
     module("first", () => ({ start: () => void happened.push("first starts") })),
     module("slow", async () => {
-      await pause(30);
+      await gate;
       happened.push("slow is open");
       return {};
     }),
   ]);
+  goOn();
+  const { start } = await opening;
   expect(happened).toEqual(["slow is open"]);
-  opened.start();
+  start();
   expect(happened).toEqual(["slow is open", "first starts"]);
 });
 
