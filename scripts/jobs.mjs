@@ -23,6 +23,10 @@ export const jobs = {
     run: (words) => soak(words, say),
   },
   pack: { says: "builds and packs the npm packages into dist/packages", program: "scripts/pack.mjs" },
+  release: {
+    says: "-- --dry makes all that a release consists of in dist/release, and publishes nothing",
+    program: "scripts/release.ts",
+  },
   api: {
     says: "builds the packages and writes their public names and types into api/ for review",
     program: "scripts/write-api.ts",

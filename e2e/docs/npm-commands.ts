@@ -33,5 +33,5 @@ export const started: Readonly<Record<string, RegExp>> = {
 
 /** Run by the checks themselves, or by the tests of packages and examples. */
 export const testedElsewhere: ReadonlySet<string> = new Set([
-  ...["test", "verify", "soak", "pack", "examples", "containers", "e2e"],
+  ...["test", "verify", "soak", "pack", "release", "examples", "containers", "e2e"],
 ]);

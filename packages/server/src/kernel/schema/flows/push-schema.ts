@@ -195,17 +195,17 @@ async function land(
   if (refused) return refused;
   const { places, checkModels, schemaPushed } = hooks;
   let found: Promise<ReadonlySet<string>> | undefined;
-  const filled = () => (found ??= modelsWithRecords(tx, places, tenant, before));
+  const readFilled = () => (found ??= modelsWithRecords(tx, places, tenant, before));
   const taken: TakenModels[] = [];
   for (const check of checkModels) {
-    const outcome = (await check(tx, { tenant, before, pushed: { models }, filled, force })) ?? {};
+    const outcome = (await check(tx, { tenant, before, pushed: { models }, filled: readFilled, force })) ?? {};
     if (isRefusal(outcome)) return outcome;
     taken.push(outcome);
   }
   const renames = readRenames(before, push);
   if (isRefusal(renames)) return renames;
-  const withRecords = await filled();
-  const diff = diffSchemas(before, { models }, (name) => withRecords.has(name.toLowerCase()), renames);
+  const filled = await readFilled();
+  const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
   if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
   // Which values records hide is stored with their rows, so rows with a pending rewrite have to be finished first.
   if (head.rewriting && changesStored(before, diff)) return { unprepared: new Map(), rowsVersion: before.rowsVersion };
