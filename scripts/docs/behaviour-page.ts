@@ -12,6 +12,7 @@ export const ruleFiles: readonly string[] = [
   "packages/sdk/src/core/collab/RULES.md",
   "packages/react/RULES.md",
   "packages/tanstack-db/RULES.md",
+  "packages/expo/RULES.md",
   "packages/server/src/kernel/commits/RULES.md",
   "packages/server/src/kernel/log/RULES.md",
   "packages/server/src/edge/socket/RULES.md",

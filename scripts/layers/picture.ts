@@ -187,6 +187,12 @@ export const picture: Layer[] = [
     imports: ["packages/tanstack-db/src/"],
     packages: ["@holdfast/sdk", "@tanstack/db"],
   },
+  {
+    files: "packages/expo/src/testing/",
+    imports: ["packages/expo/src/"],
+    packages: ["@holdfast/sdk/platform", "@holdfast/sdk/testing", "libsql"],
+  },
+  { files: "packages/expo/src/", imports: ["packages/expo/src/"], packages: ["@holdfast/sdk/platform"] },
   // Tools for models: a client is handed to them. Only its program, the words and files of which it reads, knows Node.
   { files: "packages/agent/src/", imports: ["packages/agent/src/"] },
   { files: "apps/demo/src/", imports: ["apps/demo/src/"] },
@@ -239,7 +245,7 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
   },
   {
     packages: /^@holdfast\/sdk(\/(node|testing))?$/,
-    only: ["packages/react/src/", "packages/agent/src/", "apps/demo/", ...quality],
+    only: ["packages/react/src/", "packages/agent/src/", "packages/expo/src/testing/", "apps/demo/", ...quality],
     because: "the server obeys the protocol and knows no client",
   },
   {

@@ -67,6 +67,11 @@ export const bundles: Readonly<Record<string, BundleRequest & { readonly budget:
     // Most of it is what the other hooks have too.
     budget: { bytes: 2.7 * 1024, never: ["typebox"] },
   },
+  "@holdfast/expo": {
+    entry: "packages/expo/src/index.ts",
+    external: ["@holdfast/sdk"],
+    budget: { bytes: 1024, never: ["typebox"] },
+  },
   "@holdfast/tanstack-db": {
     entry: "packages/tanstack-db/src/index.ts",
     external: ["@tanstack/db", "@holdfast/sdk"],
