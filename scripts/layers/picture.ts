@@ -191,6 +191,17 @@ export const picture: Layer[] = [
     files: "packages/react/src/",
     packages: ["@holdfast/sdk", "@holdfast/sdk/draft", "@holdfast/sdk/bindings", "react"],
   },
+  ...(
+    [
+      ["vue", "vue"],
+      ["svelte", "svelte", "svelte/reactivity", "svelte/store"],
+      ["solid", "solid-js"],
+    ] as const
+  ).map(([name, ...ofFramework]) => ({
+    files: `packages/${name}/src/`,
+    imports: [`packages/${name}/src/`],
+    packages: ["@holdfast/sdk", "@holdfast/sdk/bindings", ...ofFramework],
+  })),
   {
     files: "packages/tanstack-db/src/",
     imports: ["packages/tanstack-db/src/"],
@@ -257,9 +268,9 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
     because: "code that counts must not know the output format",
   },
   {
-    packages: /^@holdfast\/react$/,
+    packages: /^@holdfast\/(react|vue|svelte|solid)$/,
     only: ["apps/demo/", ...quality],
-    because: "React is on top",
+    because: "bindings are on top",
   },
   {
     packages: /^@holdfast\/server/,

@@ -72,6 +72,21 @@ export const bundles: Readonly<Record<string, BundleRequest & { readonly budget:
     // Most of it is what the other hooks have too.
     budget: { bytes: 2.7 * 1024, never: ["typebox"] },
   },
+  "@holdfast/vue": {
+    entry: "packages/vue/src/index.ts",
+    external: ["vue", "@holdfast/sdk"],
+    budget: { bytes: 1.25 * 1024, never: ["typebox"] },
+  },
+  "@holdfast/svelte": {
+    entry: "packages/svelte/src/index.ts",
+    external: ["svelte", "@holdfast/sdk"],
+    budget: { bytes: 1.25 * 1024, never: ["typebox"] },
+  },
+  "@holdfast/solid": {
+    entry: "packages/solid/src/index.ts",
+    external: ["solid-js", "@holdfast/sdk"],
+    budget: { bytes: 1.25 * 1024, never: ["typebox"] },
+  },
   "@holdfast/tanstack-db": {
     entry: "packages/tanstack-db/src/index.ts",
     external: ["@tanstack/db", "@holdfast/sdk"],
