@@ -4,6 +4,7 @@ import { playwright } from "@vitest/browser-playwright";
 import { defaultClientConditions, defaultServerConditions } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
 import { browserArguments, findChromium } from "./scripts/browser.mjs";
+import { svelteFiles } from "./scripts/testing/svelte-files.ts";
 
 // Packages are tested from their sources: the condition leads every `@holdfast/…` import to `src`.
 const condition = "holdfast-source";
@@ -158,6 +159,16 @@ export default defineConfig({
       },
       {
         extends: true,
+        plugins: [svelteFiles()],
+        // Its compiled components import what the scan for dependencies does not see: a second copy would be made.
+        optimizeDeps: { exclude: ["svelte"] },
+        // Vue warns if a bundler does not set them.
+        define: Object.fromEntries(
+          ["OPTIONS_API", "PROD_DEVTOOLS", "PROD_HYDRATION_MISMATCH_DETAILS"].map((name) => [
+            `__VUE_${name}__`,
+            "false",
+          ]),
+        ),
         test: {
           name: "web",
           include: [browserTests],

@@ -11,7 +11,7 @@ if (values.help) {
   console.error("Usage: npm run api [-- --check]\n\n  --check   writes nothing, and fails if a public API has changed");
 } else {
   mkdirSync(join(root, "api"), { recursive: true });
-  for (const name of ["sdk", "react", "server", "agent", "tanstack-db", "expo"]) {
+  for (const name of ["sdk", "react", "vue", "svelte", "solid", "server", "agent", "tanstack-db", "expo"]) {
     const file = `api/${name}.api.txt`;
     const before = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : "";
     const now = apiReport(join(root, "packages", name));

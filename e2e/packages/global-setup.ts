@@ -8,12 +8,11 @@ import { ending, runIn } from "./run-command.ts";
 
 /** Packages that users of React and TypeScript have installed, in the tested versions. */
 function peersOfPacks(): string[] {
-  const names = ["react", "react-dom", "@tanstack/db", "@types/node", "@types/react", "@types/react-dom"];
-  const versions = Object.assign({}, ...["", "packages/react", "packages/tanstack-db"].map(devDependencies)) as Record<
-    string,
-    string
-  >;
-  return names.map((name) => `${name}@${versions[name]}`);
+  const names = ["react", "react-dom", "vue", "svelte", "solid-js", "@tanstack/db"];
+  const types = ["@types/node", "@types/react", "@types/react-dom"];
+  const folders = ["", ...["react", "vue", "svelte", "solid", "tanstack-db"].map((name) => `packages/${name}`)];
+  const versions = Object.assign({}, ...folders.map(devDependencies)) as Record<string, string>;
+  return [...names, ...types].map((name) => `${name}@${versions[name]}`);
 }
 
 const devDependencies = (folder: string): object =>

@@ -11,6 +11,7 @@ export const ruleFiles: readonly string[] = [
   "packages/sdk/src/core/connection/RULES.md",
   "packages/sdk/src/core/collab/RULES.md",
   "packages/react/RULES.md",
+  "e2e/bindings/RULES.md",
   "packages/tanstack-db/RULES.md",
   "packages/expo/RULES.md",
   "packages/server/src/kernel/commits/RULES.md",

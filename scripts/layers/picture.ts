@@ -104,6 +104,12 @@ export const picture: Layer[] = [
     types: [`${sdk}/api/`, `${sdk}/protocol/`],
     packages: [],
   },
+  {
+    // What components of any framework show: works with a client from outside
+    files: `${sdk}/bindings/`,
+    types: [`${sdk}/api/`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
+    packages: [],
+  },
   // A service worker is one file of its own
   { files: `${sdk}/vite/worker/`, packages: [] },
   { files: `${sdk}/vite/` },
@@ -181,7 +187,21 @@ export const picture: Layer[] = [
   { files: `${server}/`, imports: [`${server}/`] },
 
   // on top
-  { files: "packages/react/src/", packages: ["@holdfast/sdk", "@holdfast/sdk/draft", "react"] },
+  {
+    files: "packages/react/src/",
+    packages: ["@holdfast/sdk", "@holdfast/sdk/draft", "@holdfast/sdk/bindings", "react"],
+  },
+  ...(
+    [
+      ["vue", "vue"],
+      ["svelte", "svelte", "svelte/reactivity", "svelte/store"],
+      ["solid", "solid-js"],
+    ] as const
+  ).map(([name, ...ofFramework]) => ({
+    files: `packages/${name}/src/`,
+    imports: [`packages/${name}/src/`],
+    packages: ["@holdfast/sdk", "@holdfast/sdk/bindings", ...ofFramework],
+  })),
   {
     files: "packages/tanstack-db/src/",
     imports: ["packages/tanstack-db/src/"],
@@ -253,7 +273,11 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
     only: [`${server}/edge/metrics/prometheus.ts`],
     because: "code that counts must not know the output format",
   },
-  { packages: /^@holdfast\/react$/, only: ["apps/demo/", ...quality], because: "React is on top" },
+  {
+    packages: /^@holdfast\/(react|vue|svelte|solid)$/,
+    only: ["apps/demo/", ...quality],
+    because: "bindings are on top",
+  },
   {
     packages: /^@holdfast\/server/,
     only: ["apps/demo/", ...quality],

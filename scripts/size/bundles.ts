@@ -46,6 +46,11 @@ export const bundles: Readonly<Record<string, BundleRequest & { readonly budget:
     // Comes with the hooks of React. Later: the merging of texts, which the client loads too.
     budget: { bytes: 2 * 1024, laterBytes: 4 * 1024, never: ["typebox", "zustand"], later: ["diff"] },
   },
+  "@holdfast/sdk/bindings": {
+    entry: "packages/sdk/src/bindings/index.ts",
+    // Comes with the bindings of each framework, and with the hooks of React the claims of it.
+    budget: { bytes: 1.75 * 1024, never: ["typebox", "zustand"] },
+  },
   "@holdfast/sdk/webhooks": {
     entry: "packages/sdk/src/webhooks/index.ts",
     budget: { bytes: 5 * 1024, never: ["typebox"] },
@@ -59,7 +64,7 @@ export const bundles: Readonly<Record<string, BundleRequest & { readonly budget:
     entry: "packages/react/src/index.ts",
     external: ["react", "@holdfast/sdk"],
     // Half a KB for queries with dates, and for claims of a whole list that render once; queries that load their part.
-    budget: { bytes: 5.2 * 1024, never: ["typebox"] },
+    budget: { bytes: 4.5 * 1024, never: ["typebox"] },
   },
   "@holdfast/react/infinite": {
     entry: "packages/react/src/infinite.ts",
@@ -71,6 +76,21 @@ export const bundles: Readonly<Record<string, BundleRequest & { readonly budget:
     entry: "packages/expo/src/index.ts",
     external: ["@holdfast/sdk"],
     budget: { bytes: 1024, never: ["typebox"] },
+  },
+  "@holdfast/vue": {
+    entry: "packages/vue/src/index.ts",
+    external: ["vue", "@holdfast/sdk"],
+    budget: { bytes: 1.25 * 1024, never: ["typebox"] },
+  },
+  "@holdfast/svelte": {
+    entry: "packages/svelte/src/index.ts",
+    external: ["svelte", "@holdfast/sdk"],
+    budget: { bytes: 1.25 * 1024, never: ["typebox"] },
+  },
+  "@holdfast/solid": {
+    entry: "packages/solid/src/index.ts",
+    external: ["solid-js", "@holdfast/sdk"],
+    budget: { bytes: 1.25 * 1024, never: ["typebox"] },
   },
   "@holdfast/tanstack-db": {
     entry: "packages/tanstack-db/src/index.ts",

@@ -98,9 +98,6 @@ test("[DS48] what SQL has just committed is read with a position that has it, so
     else expect(status, text).toBe(200);
   }
 });
-    expect(status, text).toBe(200);
-  }
-});
 
 const hasPsql = spawnSync("psql", ["--version"]).status === 0;
 

@@ -1,5 +1,6 @@
-import type { ClaimOptions, Lease, SyncError } from "@holdfast/sdk";
-import { type AnyClient, modelOf } from "./model-of.ts";
+import type { ClaimOptions, Lease } from "../api/claims/claims-api.ts";
+import type { SyncError } from "../errors.ts";
+import type { AnyClient } from "./live-value.ts";
 
 /** This client's claim on one record or field. */
 export type ClaimView =
@@ -9,15 +10,15 @@ export type ClaimView =
   | { readonly phase: "lost"; readonly error: SyncError }
   | { readonly phase: "failed"; readonly error: SyncError };
 
-export type HookClaimOptions = Omit<ClaimOptions, "field" | "signal" | "onPosition">;
+export type SharedClaimOptions = Omit<ClaimOptions, "field" | "signal" | "onPosition">;
 
 /** One claim for all components that show the same record or field. */
 export interface SharedClaim {
   view(): ClaimView;
   subscribe(listener: () => void): () => void;
   /** Registers a component. A moment after the last one has unmounted, the claim is released. */
-  stay(auto: HookClaimOptions | undefined): () => void;
-  claim(options: HookClaimOptions): void;
+  stay(auto: SharedClaimOptions | undefined): () => void;
+  claim(options: SharedClaimOptions): void;
   release(): void;
 }
 
@@ -54,7 +55,7 @@ function makeShared(
   forget: () => void,
 ): SharedClaim {
   const listeners = new Set<() => void>();
-  const autos: HookClaimOptions[] = [];
+  const autos: SharedClaimOptions[] = [];
   let view = IDLE;
   /** Whether it was claimed because of `auto`, and not by an explicit call. */
   let isAutomatic = false;
@@ -67,7 +68,7 @@ function makeShared(
     for (const listener of [...listeners]) listener();
   }
 
-  async function claim(options: HookClaimOptions): Promise<void> {
+  async function claim(options: SharedClaimOptions): Promise<void> {
     if (view.phase === "waiting" || view.phase === "held") return;
     const own = new AbortController();
     leaving = own;
@@ -77,7 +78,8 @@ function makeShared(
     };
     try {
       const asked = { queue: true, ...options, ...(field !== undefined && { field }), signal: own.signal, onPosition };
-      const lease = (await modelOf(client, model).claim(id, asked)) as Lease;
+      const lease: Lease | undefined = await client.models[model]?.claim(id, asked);
+      if (!lease) throw new Error(`The client's schema has no model "${model}".`);
       if (own.signal.aborted) return void lease.release();
       show({ phase: "held", lease });
       const error = await lease.lost;

@@ -1,0 +1,90 @@
+import type {
+  AttentionItem,
+  Conflict,
+  CountQuery,
+  FollowedWhere,
+  Include,
+  JsonObject,
+  LoadOptions,
+  ModelApi,
+  ModelName,
+  ModelSchema,
+  NoInclude,
+  PendingMutation,
+  Query,
+  QueryRow,
+  RoomPeer,
+  RowFacts,
+  RowOf,
+  SyncClient,
+  SyncStatus,
+} from "@holdfast/sdk";
+import type { LiveClaim, LiveClaimOptions, LiveClaimState, LiveRoom, PartState } from "@holdfast/sdk/bindings";
+import type { ComputedRef, MaybeRefOrGetter } from "vue";
+
+type Commit<S extends ModelSchema> = Pick<SyncClient<S>, "commit">;
+type Writes<S extends ModelSchema, M extends ModelName<S>> = Pick<
+  ModelApi<S, M>,
+  "create" | "update" | "delete" | "archive" | "unarchive"
+>;
+
+/** A claim that a component shows. */
+export interface UsedClaim extends Pick<LiveClaim, "claim" | "takeOver" | "release"> {
+  readonly state: ComputedRef<LiveClaimState>;
+}
+
+/** This client in a room. `set` replaces its state, until the scope ends. */
+export interface MyPresence extends Pick<LiveRoom, "set"> {
+  readonly state: ComputedRef<JsonObject>;
+}
+
+/**
+ * The composables with the types of one schema. Each works until the scope ends in which it was called. Arguments may be
+ * refs or getters, and `"skip"` reads nothing.
+ */
+export interface Bindings<S extends ModelSchema> {
+  /** The client itself, for what has no composable: `drain`, `pause`, `resume`. */
+  useClient(): SyncClient<S>;
+  /** The matching records, in order. */
+  useQuery<M extends ModelName<S>, const I extends Include<S, M> = NoInclude>(
+    model: M,
+    query?: MaybeRefOrGetter<Query<S, M, I> | "skip" | undefined>,
+  ): ComputedRef<readonly QueryRow<S, M, I>[]>;
+  /** One record as the user should see it now, or undefined if it does not exist. */
+  useRecord<M extends ModelName<S>>(
+    model: M,
+    id: MaybeRefOrGetter<string | "skip">,
+  ): ComputedRef<RowOf<S, M> | undefined>;
+  /** How many records match. */
+  useCount<M extends ModelName<S>>(
+    model: M,
+    query?: MaybeRefOrGetter<CountQuery<S, M> | "skip" | undefined>,
+  ): ComputedRef<number>;
+  /** `commit`, for several operations at once, and the write methods of a model. */
+  useMutation(): Commit<S>;
+  useMutation<M extends ModelName<S>>(model: M): Writes<S, M> & Commit<S>;
+  /** The connection state and the number of pending writes. */
+  useSyncStatus(): ComputedRef<SyncStatus>;
+  /** Writes that were not applied, because of a change or a claim of someone else, until you resolve them. */
+  useConflicts(): ComputedRef<readonly Conflict[]>;
+  /** The writes that are not settled yet. */
+  usePending(): ComputedRef<readonly PendingMutation[]>;
+  /** Rejected writes, until you retry, edit or discard them. */
+  useAttention(): ComputedRef<readonly AttentionItem[]>;
+  /** The holder of a record or one of its fields, and this client's own claim on it. All components share one claim. */
+  useClaim(
+    model: ModelName<S>,
+    id: MaybeRefOrGetter<string | "skip">,
+    options?: MaybeRefOrGetter<LiveClaimOptions | undefined>,
+  ): UsedClaim;
+  /** This client's state in a room. Others see `initial` until `set` is called. */
+  useMyPresence(room: MaybeRefOrGetter<string>, initial?: JsonObject): MyPresence;
+  /** The other participants in a room, each listed once. */
+  useOthers(room: MaybeRefOrGetter<string>): ComputedRef<readonly RoomPeer[]>;
+  /** Loads the records that meet these conditions, as `client.load` does, until the scope ends. */
+  useLoad<M extends ModelName<S>>(
+    model: M,
+    where: MaybeRefOrGetter<FollowedWhere<Omit<RowOf<S, M>, keyof RowFacts>> | "skip">,
+    options?: LoadOptions<S, M>,
+  ): ComputedRef<PartState>;
+}

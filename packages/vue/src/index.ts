@@ -1,0 +1,3 @@
+export type { Bindings, MyPresence, UsedClaim } from "./bindings.ts";
+export { createBindings } from "./create-bindings.ts";
+export { provideClient } from "./provide-client.ts";
