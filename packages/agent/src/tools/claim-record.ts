@@ -22,7 +22,7 @@ export function claimRecord(context: ToolContext): AgentTool<ClaimInput> {
     model,
     id,
     field: z.string().min(1).optional().describe("Claim this field only; others can write the other fields."),
-    reason: z.string().max(1_000).optional().describe("What you will do, for the people who see the claim."),
+    reason: z.string().max(1_000).optional().describe("Your plan, for the people who see the claim."),
     waitSeconds: z.number().min(0).max(600).optional().describe("How long to wait in the queue; default 0."),
   });
   return defineTool<ClaimInput>(context, DESCRIPTION, inputSchema, async (asked, signal) => {

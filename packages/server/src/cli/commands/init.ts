@@ -117,7 +117,7 @@ async function tenantFor(tools: TableTools, { keys, file, text, added }: Environ
 async function choose(found: readonly DerivedTable[], { tables, yes }: Options, { say, isInteractive }: Terminal) {
   const possible = found.filter(isAttachable);
   for (const line of remarks(found)) say(line);
-  if (possible.length === 0) throw new UsageError("None of the tables can be attached as it is.");
+  if (possible.length === 0) throw new UsageError("No table can be attached as it is.");
   if (tables !== undefined) {
     if (possible.length < found.length) throw new UsageError("Nothing was changed.");
     return possible;

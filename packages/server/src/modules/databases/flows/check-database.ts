@@ -95,7 +95,7 @@ async function check(
   no: (message: string) => Refusal,
 ): Promise<Refusal | undefined> {
   const found = await readDatabase(client);
-  if (!found) return no("What answers there is no Postgres: it gave no version.");
+  if (!found) return no("The server that answers there is no Postgres: it gave no version.");
   const { versionNumber, takesWrites, mayCreate, isInstalled } = found;
   if (versionNumber < OLDEST)
     return no(`Postgres 15 or newer is needed (this is ${Math.floor(versionNumber / 10_000)}).`);
