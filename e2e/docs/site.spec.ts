@@ -16,10 +16,12 @@ import { questions } from "./search-questions.ts";
 test.describe.configure({ mode: "default" });
 
 const base = "/docs/of/holdfast/";
-const folder = mkdtempSync(join(tmpdir(), "holdfast-site-"));
+let folder: string;
 let site: FolderServer;
 
 test.beforeAll(async () => {
+  // Here, because the runner also loads this file to list its tests.
+  folder = mkdtempSync(join(tmpdir(), "holdfast-site-"));
   const flags = ["--conditions=holdfast-source", "--import", "tsx"];
   const words = ["site/main.ts", "--base", base, "--out", folder];
   const child = spawn(process.execPath, [...flags, ...words], { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
