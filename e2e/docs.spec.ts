@@ -1,12 +1,12 @@
-import type { ConsoleMessage, Page } from "@playwright/test";
 import { seriousViolations } from "./support/axe.ts";
+import { watchFaults } from "./support/page-faults.ts";
 import { expect, test } from "./support/test.ts";
 
 test("[E7] the API description can be browsed and tried out, light and dark, without requests to other hosts", async ({
   demo,
   page,
 }) => {
-  const faults = watch(page, demo.serverUrl);
+  const faults = watchFaults(page, demo.serverUrl);
   for (const [colorScheme, paper] of [
     ["dark", "rgb(28, 32, 34)"],
     ["light", "rgb(255, 255, 255)"],
@@ -40,7 +40,7 @@ test("[E7] the API description can be browsed and tried out, light and dark, wit
 });
 
 test("[E2] axe finds nothing on the page of errors, light and dark", async ({ demo, page }) => {
-  const faults = watch(page, demo.serverUrl);
+  const faults = watchFaults(page, demo.serverUrl);
   await page.goto(`${demo.serverUrl}/docs/errors#stale_context`);
   await expect(page.getByRole("heading", { name: "stale_context" })).toBeInViewport();
   expect(await page.evaluate(() => getComputedStyle(document.body).colorScheme)).toBe("light dark");
@@ -57,17 +57,3 @@ test("[E2] axe finds nothing on the page of errors, light and dark", async ({ de
   }
   expect(faults).toEqual([]);
 });
-
-/** A page's console errors, and its requests to other hosts. */
-function watch(page: Page, server: string): string[] {
-  const faults: string[] = [];
-  page.on("console", (message: ConsoleMessage) => {
-    if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`);
-  });
-  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
-  page.on("request", (request) => {
-    const url = request.url();
-    if (!url.startsWith(`${server}/`) && !/^(data|blob):/.test(url)) faults.push(`request: ${url}`);
-  });
-  return faults;
-}

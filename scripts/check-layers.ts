@@ -4,7 +4,7 @@ import { sourceFiles } from "./source-files.ts";
 
 // Refuses imports against the picture, circles, and clocks or dice where decisions are made.
 const texts = new Map(
-  sourceFiles(["packages", "apps", "e2e", "qa", "scripts"]).map((file) => [file, readFileSync(file, "utf8")]),
+  sourceFiles(["packages", "apps", "e2e", "qa", "scripts", "site"]).map((file) => [file, readFileSync(file, "utf8")]),
 );
 const breaches = [
   ...judgeLayers(texts),

@@ -18,7 +18,7 @@ const found = execFileSync(
   .split("\n")
   .filter((file) => file !== "" && existsSync(file));
 const rulesByFile = new Map(found.map((file) => [file, read(file)]));
-const tests = sourceFiles(["packages", "apps", "e2e", "qa"]).filter(
+const tests = sourceFiles(["packages", "apps", "e2e", "qa", "site"]).filter(
   (file) => /\.(test|spec)\.tsx?$/.test(file) || isSection(file),
 );
 const { complaints, rules } = judgeRules([...rulesByFile.values()], new Map(tests.map((file) => [file, read(file)])));

@@ -4,7 +4,7 @@ import { sourceFiles } from "./source-files.ts";
 import { judgeTests } from "./tests/judge.ts";
 
 // Refuses tests that judge the machine instead of the code, or that cannot fail: CONTRIBUTING.md lists the kinds.
-const files = sourceFiles(["packages", "apps", "e2e", "qa", "scripts", "examples"]).filter((file) =>
+const files = sourceFiles(["packages", "apps", "e2e", "qa", "scripts", "examples", "site"]).filter((file) =>
   /\.(test|spec)\.tsx?$/.test(file),
 );
 const readImported = (from: string, name: string) => {

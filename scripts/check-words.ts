@@ -4,7 +4,7 @@ import { sourceFiles } from "./source-files.ts";
 import { judgeNames, judgeProse } from "./words/judge.ts";
 
 // Refuses words that this project has retired, in names and in the prose of its pages: docs/glossary.md has those in use.
-const sources = sourceFiles(["packages", "apps", "e2e", "qa", "scripts", "examples"]).filter(
+const sources = sourceFiles(["packages", "apps", "e2e", "qa", "scripts", "examples", "site"]).filter(
   (file) => !file.endsWith("scripts/words/retired.ts"),
 );
 const pages = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md"], { encoding: "utf8" })

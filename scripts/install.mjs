@@ -47,7 +47,7 @@ function packageFiles() {
   const folders = ["packages", "apps", "examples"].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => join(group, name)),
   );
-  return [...folders, "e2e", "qa"]
+  return [...folders, "e2e", "qa", "site"]
     .map((folder) => join(folder, "package.json"))
     .filter((file) => existsSync(join(root, file)));
 }

@@ -39,6 +39,10 @@ export const jobs = {
     says: "manages a server: schema, keys, organizations, log, webhooks, dump and restore",
     program: "packages/server/src/cli.ts",
   },
+  docs: {
+    says: "builds the pages of docs/ into a site; --serve serves it, --edit shows each change",
+    program: "site/main.ts",
+  },
   bench: { says: "builds the packages and measures them on this machine", program: "qa/bench/main.ts", builds: true },
   faults: {
     says: "kills processes, cuts connections and sends what is wrong, and checks the results; -- claims is one of its subjects",

@@ -23,6 +23,7 @@ export const started: Readonly<Record<string, RegExp>> = {
   "faults fuzz": /fuzz: \d+ requests over 16 connections/,
   simulate: /simulate: \d+ of 20000 schedules, 0 violations/,
   api: /api: (wrote api\/agent\.api\.txt|api\/agent\.api\.txt is up to date)/,
+  docs: /docs: \d+ pages in /,
   bench: /bench: \w+ …/,
   conformance: /Name the server to test/,
   holdfast: /Usage: holdfast/,

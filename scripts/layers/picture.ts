@@ -23,7 +23,7 @@ const suitePackages = [
   ...["crypto", "fs", "http", "https", "net", "path", "timers/promises", "tls", "util"].map((name) => `node:${name}`),
 ];
 /** Tools and tests that look at the whole: they may import anything, also what is made for tests. */
-export const quality = ["qa/", "e2e/", "scripts/"];
+export const quality = ["qa/", "e2e/", "scripts/", "site/"];
 
 /** Subjects beside the server's kernel. The kernel and the edges import none of them, and none imports another. */
 const modules = ["claims", "databases", "presence", "sources", "tables", "webhooks"];
@@ -229,8 +229,11 @@ export const picture: Layer[] = [
 
   // Quality tools and end-to-end tests know everything; nothing knows them.
   { files: "qa/", imports: ["qa/", "e2e/", "packages/", "scripts/"] },
-  { files: "e2e/", imports: ["e2e/", "qa/support/", "qa/conformance/", "packages/", "apps/", "scripts/"] },
+  { files: "e2e/", imports: ["e2e/", "qa/support/", "qa/conformance/", "packages/", "apps/", "scripts/", "site/"] },
   { files: "scripts/", imports: ["scripts/", "packages/"] },
+
+  // The site of the pages knows only where they are.
+  { files: "site/", imports: ["site/", "scripts/"] },
 ];
 
 /** Packages that only these may import, wherever nothing narrower is said above. */
