@@ -29,5 +29,5 @@ test("[DP12] every page of docs/ is in the sidebar, under a section of its READM
 
 test("[DP12] a page that llms.txt lists is described in its words, and another in those of its first paragraph", () => {
   expect(descriptionOf("docs/limits.md")).toBe("Every limit with its number.");
-  expect(descriptionOf("docs/releasing.md")).toMatch(/^The packages in packages\/ are published together/);
+  expect(descriptionOf("docs/releasing.md")).toMatch(/^All packages in packages\/ are published together/);
 });
