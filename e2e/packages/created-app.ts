@@ -1,8 +1,10 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
+import type { Page } from "playwright";
 import { inject, onTestFinished } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
+import { violations } from "../support/axe.ts";
 import type {} from "./global-setup.ts";
 import { ending, runIn } from "./run-command.ts";
 
@@ -59,3 +61,7 @@ export async function startApp(
     },
   };
 }
+
+/** What axe finds in an app. The devtools are not part of it, and no build has them. */
+export const violationsOf = async (page: Page): Promise<string[]> =>
+  (await violations(page)).filter((line) => !line.includes("Holdfast devtools"));

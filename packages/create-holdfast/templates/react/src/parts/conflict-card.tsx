@@ -5,16 +5,16 @@ import { useConflicts } from "../hooks.ts";
 /** Changes that met those of others: this person decides. Yours to change. */
 export function ConflictCards() {
   const conflicts = useConflicts();
-  const place = useRef<HTMLDivElement>(null);
+  const place = useRef<HTMLElement>(null);
   // The button that was pressed goes with its card. Without this, the keyboard would start again at the top of the page.
   const stay = () => place.current?.focus();
   return (
-    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: a name for those who hear where the focus has gone
-    <div ref={place} tabIndex={-1} aria-live="polite" aria-label="Conflicts">
+    // The name is for those who hear where the focus has gone.
+    <section ref={place} tabIndex={-1} aria-live="polite" aria-label="Conflicts">
       {conflicts.map((conflict) => (
         <ConflictCard key={`${conflict.clientTxId} ${conflict.id}`} conflict={conflict} onDecide={stay} />
       ))}
-    </div>
+    </section>
   );
 }
 
