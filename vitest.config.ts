@@ -15,6 +15,8 @@ const soakTests = "**/*.soak.test.ts";
 const browserTests = "**/*.web.test.{ts,tsx}";
 const packageTests = "e2e/packages/**/*.test.ts";
 const exampleTests = "e2e/examples/**/*.test.ts";
+/** Of apps that people start from: e2e/packages/templates.test.ts runs them as an app does. */
+const templateTests = "packages/create-holdfast/templates/**";
 /** They build images, or what goes into one. */
 const containerTests = "e2e/deploy/**/*.container.test.ts";
 const reactTests = "packages/react/**/*.test.{ts,tsx}";
@@ -68,6 +70,7 @@ export default defineConfig({
             browserTests,
             packageTests,
             exampleTests,
+            templateTests,
             containerTests,
             ...domTests,
           ],

@@ -32,7 +32,7 @@ export const jobs = {
     program: "scripts/write-api.ts",
     builds: true,
   },
-  examples: { says: "builds and tests the Next.js example with the packed packages", run: examples },
+  examples: { says: "builds and tests the Next.js template with the packed packages", run: examples },
   containers: { says: "builds and starts deploy/Dockerfile and deploy/compose.yaml", run: containers },
   e2e: { says: "runs the end-to-end tests; further arguments go to Playwright", run: endToEnd },
   holdfast: {

@@ -20,9 +20,9 @@ try {
     writeFileSync(changelogOf(name), moved.packages[name] ?? "");
     writeFileSync(manifestOf(name), read(manifestOf(name)).replace(/^( {2}"version": )".*"/m, `$1"${version}"`));
   }
-  // The only manifests that name the packages by their versions: they are installed as a user of the packages would.
-  for (const example of ["examples/next/package.json", "examples/tracker/package.json"])
-    writeFileSync(example, read(example).replace(/("@holdfast\/\w+": "\^).*"/g, `$1${version}"`));
+  // The only manifest that names the packages by their versions: it is installed as a user of the packages would.
+  const example = "examples/tracker/package.json";
+  writeFileSync(example, read(example).replace(/("@holdfast\/\w+": "\^).*"/g, `$1${version}"`));
   process.stderr.write(`All ${names.length} packages are ${version} now. Look at the changes and commit them.\n`);
 } catch (error) {
   process.stderr.write(`set-version: ${(error as Error).message}\n`);

@@ -10,7 +10,9 @@ const config = JSON.parse(/^```json\n(.*?)^```$/ms.exec(page)?.[1] ?? "");
 
 test("[AG11] the page shows the example's worker word for word", () => {
   expect(heart).toContain("await using lease");
-  expect(readFileSync(join(root, "examples", "agent", "src", "work.ts"), "utf8")).toContain(heart);
+  expect(readFileSync(join(root, "packages/create-holdfast/templates/node-agent/src/work.ts"), "utf8")).toContain(
+    heart,
+  );
 });
 
 test("[AG11] the page's host configuration starts the program of the package", () => {

@@ -1,7 +1,7 @@
 import { createClient } from "@holdfast/sdk/node";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { schema } from "../../examples/agent/src/schema.ts";
-import { work } from "../../examples/agent/src/work.ts";
+import { schema } from "../../packages/create-holdfast/templates/node-agent/src/schema.ts";
+import { work } from "../../packages/create-holdfast/templates/node-agent/src/work.ts";
 import { giveTime } from "../../scripts/testing/give-time.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { closedInTheEnd } from "../clients/people.ts";

@@ -7,9 +7,9 @@ import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { startPeople } from "../clients/people.ts";
 
 const text = { type: "string" };
-export const example = fileURLToPath(new URL("../../examples/agent/", import.meta.url));
+export const example = fileURLToPath(new URL("../../packages/create-holdfast/templates/node-agent/", import.meta.url));
 
-/** A server with the models of examples/agent, and processes of the example. */
+/** A server with the models of the template node-agent, and processes of it. */
 export async function startExample() {
   const people = await startPeople();
   const folder = temporaryFolder("example");

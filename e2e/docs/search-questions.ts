@@ -29,7 +29,7 @@ export const questions: Readonly<Record<string, readonly string[]>> = {
   joins: ["queries", "comparison", "tanstack-db"],
   "full text search": ["queries", "comparison"],
   "react suspense": ["react"],
-  "server side rendering": ["react", "packages/react", "examples/next"],
+  "server side rendering": ["react", "packages/react", "packages/create-holdfast/templates/next"],
   "who is online presence": ["react", "packages/react"],
   "react native sqlite": ["storage"],
   "chrome extension": ["apps"],

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { until } from "../../scripts/testing/until.ts";
 import { ending, runIn } from "../packages/run-command.ts";
-import { freePort, type InstalledExample, installExample } from "./install-example.ts";
+import { freePort, type InstalledExample, installTemplate } from "./install-example.ts";
 
 const children: ChildProcess[] = [];
 const quiet = { NEXT_TELEMETRY_DISABLED: "1" };
@@ -15,7 +15,7 @@ let backendUrl: string;
 let pageUrl: string;
 
 beforeAll(async () => {
-  example = await installExample("next");
+  example = await installTemplate("next");
   const { folder } = example;
   const backend = runIn(folder, join(folder, "node_modules", ".bin", "holdfast"), [], { PORT: "0" });
   children.push(backend);
@@ -56,7 +56,7 @@ test("[V25] a browser hydrates the page without warnings or requests to other ho
     const outsiders: string[] = [];
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("console", (message) => {
-      // The browser requests an icon that the example does not have.
+      // The browser requests an icon that the template does not have.
       const isIcon = message.location().url.endsWith("/favicon.ico");
       if (message.type() === "error" && !isIcon) complaints.push(message.text());
     });

@@ -9,15 +9,21 @@ import { importsOf, readPacked } from "./packed-files.ts";
 import { ending, runIn } from "./run-command.ts";
 
 const packs = inject("packs");
-const nameOf = (tarball: string) => /holdfast-([a-z-]+)-\d/.exec(tarball)?.[1] ?? "";
+/** A program without an import: npm finds it by this name. */
+const CREATE = "create-holdfast";
+/** `holdfast-sdk-0.1.0.tgz` is `@holdfast/sdk`; the one without a scope is named as its file. */
+const nameOf = (tarball: string) =>
+  (/([a-z-]+)-\d[^/\\]*$/.exec(tarball)?.[1] ?? "").replace(/^holdfast-/, "@holdfast/");
 const released = packs.map((tarball) => {
-  const packed = readPacked(join(inject("newcomer"), "node_modules", "@holdfast", nameOf(tarball)));
+  const packed = readPacked(join(inject("newcomer"), "node_modules", nameOf(tarball)));
   return { name: packed.manifest.name, tarball, packed };
 });
 
 test("every package of the workspace is packed", () => {
-  const folders = readdirSync(join(root, "packages")).map((name) => `@holdfast/${name}`);
-  expect(released.map(({ name }) => name).sort()).toEqual(folders.sort());
+  const names = readdirSync(join(root, "packages")).map((folder) =>
+    folder === CREATE ? CREATE : `@holdfast/${folder}`,
+  );
+  expect(released.map(({ name }) => name).sort()).toEqual(names.sort());
 });
 
 describe.each(released)("$name", ({ tarball, packed }) => {
@@ -30,16 +36,19 @@ describe.each(released)("$name", ({ tarball, packed }) => {
     expect(messages.map((message) => formatMessage(message, manifest, { color: false }))).toEqual([]);
   });
 
-  test("[PK1] importers of ES modules find its types, which match the code", async () => {
-    const attw = join(root, "node_modules", ".bin", "attw");
-    const { code, output } = await ending(runIn(root, attw, [tarball, "--profile", "esm-only", "--no-emoji"]));
-    expect(code, output).toBe(0);
-  });
+  test.skipIf(manifest.name === CREATE)(
+    "[PK1] importers of ES modules find its types, which match the code",
+    async () => {
+      const attw = join(root, "node_modules", ".bin", "attw");
+      const { code, output } = await ending(runIn(root, attw, [tarball, "--profile", "esm-only", "--no-emoji"]));
+      expect(code, output).toBe(0);
+    },
+  );
 
   test("[PK1] it declares every package that it imports", () => {
     const declared = { ...manifest.dependencies, ...manifest.peerDependencies };
     const imported = [...importsOf(packed)];
-    expect(imported.length).toBeGreaterThan(0);
+    expect(imported.length > 0).toBe(manifest.name !== CREATE);
     expect(imported.filter(([name]) => !(name in declared))).toEqual([]);
   });
 
@@ -56,7 +65,9 @@ describe.each(released)("$name", ({ tarball, packed }) => {
   });
 
   test("[PK2] it contains no tests, no test helpers, and nothing private to this workspace", () => {
-    expect(files.filter((file) => /\.test\.|tsbuildinfo|\.tgz$|RULES\.md$/.test(file))).toEqual([]);
+    // The apps that it writes have tests of their own.
+    const own = files.filter((file) => !file.startsWith("templates/"));
+    expect(own.filter((file) => /\.test\.|tsbuildinfo|\.tgz$|RULES\.md$/.test(file))).toEqual([]);
     const testing = files.filter((file) => /(^|\/)testing\//.test(file));
     const exported = "./testing" in (manifest.exports ?? {}) ? /^(dist|src)\/testing\// : /^$/;
     expect(testing.filter((file) => !exported.test(file))).toEqual([]);

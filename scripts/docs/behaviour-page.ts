@@ -38,6 +38,7 @@ export const ruleFiles: readonly string[] = [
   "packages/conformance/RULES.md",
   "qa/fuzz/RULES.md",
   "packages/agent/RULES.md",
+  "packages/create-holdfast/RULES.md",
   "e2e/packages/RULES.md",
   "e2e/docs/RULES.md",
 ];

@@ -215,6 +215,8 @@ export const picture: Layer[] = [
   { files: "packages/expo/src/", imports: ["packages/expo/src/"], packages: ["@holdfast/sdk/platform"] },
   // Tools for models: a client is handed to them. Only its program, the words and files of which it reads, knows Node.
   { files: "packages/agent/src/", imports: ["packages/agent/src/"] },
+  // Writes files, and knows no other package
+  { files: "packages/create-holdfast/src/", imports: ["packages/create-holdfast/src/"] },
   { files: "apps/demo/src/", imports: ["apps/demo/src/"] },
   { files: "apps/demo/", imports: ["apps/demo/"] },
 
@@ -262,6 +264,7 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
       ),
       "apps/demo/",
       "packages/conformance/",
+      "packages/create-holdfast/src/",
       ...quality,
     ],
     because: "the rest of the SDK and React run in browsers",

@@ -212,3 +212,13 @@ test("[V19] dehydrate rejects when no rows come in time, and for a model that is
   const { client } = createMemoryClient<BoardSchema>(["slide"]);
   await expect(dehydrate(client, [["person"]])).rejects.toThrow('no model "person"');
 });
+
+test("[V17] a snapshot has plain objects: a server component may pass on no others", async () => {
+  const facts = { $createdAt: "2026-01-01T00:00:00.000Z" };
+  memory.put("slide", Object.assign(Object.create(facts), { id: "s1", deckId: "d1", title: "One", order: 1 }));
+  memory.reach(8);
+  const { answers } = await dehydrate(memory.client, [["slide"]]);
+  const rows = answers.flatMap((answer) => answer.rows);
+  expect(rows).toHaveLength(1);
+  expect(Object.getPrototypeOf(rows[0])).toBe(Object.prototype);
+});

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createClient, isSyncError, type SyncClient } from "@holdfast/sdk/node";
-import { schema } from "../../../examples/agent/src/schema.ts";
-import { work } from "../../../examples/agent/src/work.ts";
+import { schema } from "../../../packages/create-holdfast/templates/node-agent/src/schema.ts";
+import { work } from "../../../packages/create-holdfast/templates/node-agent/src/work.ts";
 import { askJson } from "../../../scripts/testing/ask-json.ts";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";

@@ -50,5 +50,6 @@ function answered<S extends ModelSchema, M extends ModelName<S>>(
   if (!api) throw new Error(`The client's schema has no model "${model}".`);
   const rows: readonly RowOf<S, M>[] =
     typeof query === "string" ? [api.get(query)].filter((row) => row !== undefined) : api.list(query);
-  return rows as unknown as readonly AnyRow[];
+  // Rows have their facts on a prototype, and a server component may pass on only plain objects.
+  return rows.map((row) => ({ ...row })) as unknown as readonly AnyRow[];
 }
