@@ -12,7 +12,7 @@ const docs = ["docs", "docs/decisions"].flatMap((folder) =>
 );
 
 /** What these folders say of themselves; pages of docs/ lead there. */
-const readmes = ["packages", "examples", "qa"]
+const readmes = ["packages", "examples", "qa", "packages/create-holdfast/templates"]
   .flatMap((group) => namesIn(group).map((name) => `${group}/${name}/README.md`))
   .filter((file) => existsSync(join(root, file)));
 
@@ -33,6 +33,7 @@ const addressOf = (file: string): string =>
   file
     .replace(/^docs\//, "")
     .replace(/^(decisions\/)?README\.md$/, "$1index.md")
+    .replace(/^packages\/create-holdfast\/templates\//, "templates/")
     .replace(/\/README\.md$/, ".md");
 
 /** The pages of the site: the file in the repository → its address, which ends in `.md` as the file does. */

@@ -29,10 +29,10 @@ export const questions: Readonly<Record<string, readonly string[]>> = {
   joins: ["queries", "comparison", "tanstack-db"],
   "full text search": ["queries", "comparison"],
   "react suspense": ["react"],
-  "server side rendering": ["react", "packages/react", "packages/create-holdfast/templates/next"],
+  "server side rendering": ["react", "packages/react", "templates/next"],
   "who is online presence": ["react", "packages/react"],
   "react native sqlite": ["storage"],
-  "chrome extension": ["apps"],
+  "chrome extension": ["storage"],
   "encrypt local data": ["storage"],
   "unit test without server": ["testing"],
   // Data on the server

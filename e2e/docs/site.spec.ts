@@ -64,7 +64,7 @@ const repeated = (texts: string[]) => texts.filter((text, at) => texts.indexOf(t
 
 /** The hosts to which the pages lead. */
 const knownHosts = new Set([
-  ...["ai-sdk.dev", "github.com", "node-postgres.com", "preactjs.com", "semver.org", "tanstack.com"],
+  ...["ai-sdk.dev", "docs.npmjs.com", "github.com", "node-postgres.com", "preactjs.com", "semver.org", "tanstack.com"],
   ...["www.npmjs.com", "www.standardwebhooks.com", "localhost:3000"],
 ]);
 

@@ -19,7 +19,7 @@ export function OfflineBanner() {
 
 function sentenceOf(name: SyncStatus["name"], pending: number): string {
   const changes = pending === 1 ? "1 change" : `${pending} changes`;
-  const kept = pending === 0 ? "What you change is kept on this device." : `${changes} kept on this device.`;
+  const kept = pending === 0 ? "Your changes are kept on this device." : `${changes} kept on this device.`;
   switch (name) {
     case "starting":
     case "connecting":
