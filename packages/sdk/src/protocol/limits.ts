@@ -1,4 +1,5 @@
 import { clientLimits } from "./client-limits.ts";
+import { attributionLimits } from "./commits/attribution-problem.ts";
 import { commitLimits } from "./commits/commit-limits.ts";
 import { followedLimits } from "./log/followed-limits.ts";
 
@@ -9,6 +10,7 @@ const MiB = 1024 * KiB;
 export const limits = {
   ...clientLimits,
   ...commitLimits,
+  ...attributionLimits,
   bodyBytes: MiB,
   /** Of a page of records or entries, or of a frame of them, unless one alone has more. */
   pageBytes: 4 * MiB,

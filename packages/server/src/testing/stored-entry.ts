@@ -16,6 +16,7 @@ export const storedEntryOf = (
   archivedAt: null,
   recordCreatedAt: null,
   recordCreatedBy: null,
+  attribution: null,
   createdAt: "2026-01-02T03:04:05.678Z",
   ...given,
 });

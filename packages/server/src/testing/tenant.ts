@@ -63,7 +63,11 @@ export const intents = (known: Partial<TenantIntents>): RoundModule & TenantInte
 export interface Who {
   readonly id?: string;
   /** The scope of the writer's token. Absent: a secret key. */
-  readonly scope?: { readonly operations: readonly string[]; readonly groups: readonly string[] };
+  readonly scope?: {
+    readonly operations: readonly string[];
+    readonly groups: readonly string[];
+    readonly onBehalfOf?: readonly string[];
+  };
   readonly clientId?: string;
 }
 
@@ -89,7 +93,7 @@ export function commitOf(
       tokenId: "key_1",
       tokenKind: "secret_key",
       expiresAt: null,
-      scope: scope && scopeOf("org_1", scope.operations, scope.groups),
+      scope: scope && scopeOf("org_1", { onBehalfOf: [], ...scope, syncGroups: scope.groups }),
     },
     endpoint: "commit",
     single: false,

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { attributionKeys } from "../commits/attribution.ts";
 import { limits } from "../limits.ts";
 import { PARTICIPANT_KINDS, type ParticipantKind } from "../log/log.ts";
 
@@ -9,6 +10,10 @@ export type ClaimStatus = (typeof CLAIM_STATUSES)[number];
 const strict = { additionalProperties: false };
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const ClientId = Type.String({ pattern: `^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$` });
+
+const { run, onBehalfOf } = attributionKeys;
+/** As of a commit: in which run it is made, and for whom. Its reason is the description. */
+const forWhom = { run, onBehalfOf };
 
 /** A lease on a record or one of its fields, or a place in its claim queue. */
 export const Claim = Type.Object({
@@ -35,6 +40,7 @@ export const Claim = Type.Object({
   clientId: Type.Optional(Type.String()),
   description: Type.Union([Type.String(), Type.Null()]),
   meta: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  ...forWhom,
   createdAt: Type.String(),
   /** Of a held claim: when the lease ends, by the database's clock. */
   expiresAt: Type.Optional(Type.String()),
@@ -64,6 +70,7 @@ const ClaimKeys = {
   description: Type.Optional(Type.String({ maxLength: limits.claimDescriptionLength })),
   /** The caller's own notes, up to 4 KiB of JSON. */
   meta: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  ...forWhom,
   /** The device that claims. It becomes the holder: another `clientId` of the same participant is another holder. */
   clientId: Type.Optional(ClientId),
 };

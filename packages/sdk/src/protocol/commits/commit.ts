@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ErrorEnvelope, RequiredCapability } from "../errors/error.ts";
 import { limits } from "../limits.ts";
+import { attributionKeys } from "./attribution.ts";
 import { Operation, type OperationBody, Read } from "./operation.ts";
 import { StaleNotification } from "./stale.ts";
 
@@ -26,6 +27,7 @@ export const CommitBody = Type.Object(
     /** What the commit depends on. A changed premise applies its own policy to the whole commit. */
     reads: Type.Optional(Type.Array(Read, { maxItems: limits.readsPerCommit })),
     ...ClientNames,
+    ...attributionKeys,
   },
   { additionalProperties: false },
 );

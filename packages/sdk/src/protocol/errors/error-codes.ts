@@ -45,6 +45,7 @@ export const errorCodes = {
   capability_scope_denied: permission,
   not_claim_holder: permission,
   preempt_denied: permission,
+  on_behalf_of_denied: permission,
 
   invalid_json: validation(400),
   invalid_body: validation(400),

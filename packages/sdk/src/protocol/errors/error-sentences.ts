@@ -11,6 +11,7 @@ export const errorSentences = {
   origin_not_allowed: "The browser origin is not allowed. Add it to HOLDFAST_ORIGINS.",
   capability_scope_denied: "The token's scope does not cover this request.",
   not_claim_holder: "Another participant has this claim.",
+  on_behalf_of_denied: "The token may not write on behalf of this participant.",
   preempt_denied: "Only people and systems can preempt a claim, and only an agent's claim.",
   invalid_json: "The body is not valid JSON.",
   invalid_body: "The body does not have the shape that this route expects.",

@@ -28,6 +28,12 @@ export const logEndpoints = {
       model,
       group,
       where,
+      run: {
+        description: "Only changes of this run.",
+        schema: Type.String({ minLength: 1, maxLength: limits.runLength }),
+      },
+      actor: { description: "Only changes by this participant, `<kind>:<id>`." },
+      on_behalf_of: { description: "Only changes for this participant, `<kind>:<id>`." },
       wait: {
         description: "Milliseconds to wait for new entries, 0 to 25000.",
         schema: wholeNumber(0, limits.logWaitMs, 0),

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { attributionKeys } from "../commits/attribution.ts";
 
 export const VERBS = ["created", "updated", "deleted", "archived", "unarchived", "erased"] as const;
 /** What happened to a record. */
@@ -35,6 +36,8 @@ export const LogEntry = Type.Object({
   participantKind: Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind))),
   /** The claim that the write was bound to. */
   claim: Type.Union([Type.String(), Type.Null()]),
+  // Of its commit, as far as they were given and not erased since.
+  ...attributionKeys,
   /** When it was committed; never before the previous entry. */
   createdAt: Type.String(),
   /** Since when the record is archived: on an update of an archived one, and where a table has another time than `createdAt`. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Claim } from "../claims/claim.ts";
+import { attributionKeys } from "../commits/attribution.ts";
 import { FieldChanges } from "../commits/operation.ts";
 import { OnStale } from "../commits/stale.ts";
 import { limits } from "../limits.ts";
@@ -29,6 +30,7 @@ const WriteKeys = {
   clientTxId: Type.Optional(Type.String()),
   /** One per device and signed-in user: a client does not conflict with itself. */
   clientId: Type.Optional(Type.String({ pattern: `^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$` })),
+  ...attributionKeys,
 };
 /** The record's fields, as the pushed schema declares them. */
 const Data = Type.Record(Type.String(), Type.Unknown());

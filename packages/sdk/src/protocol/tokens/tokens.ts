@@ -3,6 +3,10 @@ import { limits } from "../limits.ts";
 
 const strict = { additionalProperties: false };
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
+/** Participants for whom the token may write, `<kind>:<id>`, or `*` for everyone. */
+const OnBehalfOf = Type.Array(Type.String({ pattern: "^(\\*|(user|agent|system):[^\\s]{1,255})$" }), {
+  maxItems: 1_000,
+});
 const Label = Type.String({ maxLength: 200 });
 /** Seconds until the token expires. */
 const Ttl = Type.Integer({ minimum: 1, maximum: limits.tokenTtlMaxSeconds });
@@ -19,6 +23,8 @@ export const CapabilityBody = Type.Object(
     participantId: Type.Optional(Type.String()),
     operations: Type.Optional(Operations),
     syncGroups: Type.Optional(SyncGroups),
+    /** Default: no one. */
+    onBehalfOf: Type.Optional(OnBehalfOf),
     /** Default 600. */
     ttlSeconds: Type.Optional(Ttl),
     label: Type.Optional(Label),
@@ -52,6 +58,7 @@ export const Capability = Type.Object({
   participantId: Type.String(),
   operations: Type.Array(Type.String()),
   syncGroups: Type.Array(Type.String()),
+  onBehalfOf: Type.Array(Type.String()),
   /** The token's identity and permissions. */
   scope: Type.Object({
     organizationId: Type.String(),
@@ -143,6 +150,8 @@ export const Identity = Type.Object({
   participantKind: Type.String(),
   operations: Type.Array(Type.String()),
   syncGroups: Type.Array(Type.String()),
+  /** For whom it may write: participants, or `*` for everyone. */
+  onBehalfOf: Type.Array(Type.String()),
   expiresAt: Nullable(Type.String()),
   logId: Type.String(),
   /** `<organization>/<live|test>/<kind>/<participant>`: what a client's store belongs to. */

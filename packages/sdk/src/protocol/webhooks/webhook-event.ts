@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
-import { VERBS } from "../log/log.ts";
+import { attributionKeys } from "../commits/attribution.ts";
+import { PARTICIPANT_KINDS, VERBS } from "../log/log.ts";
 
 /** One committed change, as an endpoint receives it. */
 export const WebhookEvent = Type.Object({
@@ -19,6 +20,11 @@ export const WebhookEvent = Type.Object({
   id: Type.String(),
   /** When it was committed. */
   createdAt: Type.String(),
+  /** Participant id of the writer. */
+  actor: Type.Optional(Type.String()),
+  /** Whether a person, an agent or a system wrote it. */
+  participantKind: Type.Optional(Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind)))),
+  ...attributionKeys,
 });
 export type WebhookEvent = Static<typeof WebhookEvent>;
 

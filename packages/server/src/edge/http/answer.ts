@@ -4,6 +4,7 @@ import type { Parameter } from "../../kernel/lists/rules/list-filter.ts";
 import type { Refusal } from "../../kernel/refusal.ts";
 import type { SpokenSchema } from "../../kernel/schema/flows/client-schemas.ts";
 import type { Principal } from "../../kernel/tokens/rules/participant.ts";
+import type { AttributionHeaders } from "./attribution.ts";
 
 /** An authenticated, authorized request of the right shape. */
 export interface ApiRequest<N extends EndpointName> {
@@ -16,6 +17,8 @@ export interface ApiRequest<N extends EndpointName> {
   /** Counts the bytes of the response while it is made. Undefined for the operator. */
   readonly answer: Answer | undefined;
   readonly keyHeader: string | undefined;
+  /** The headers that say why a write is made. Undefined: there are none, or it came on a stream. */
+  readonly attribution?: AttributionHeaders | undefined;
   /** What the client says of its schema. */
   readonly schemaHeader: string | readonly string[] | undefined;
   /** What the client calls the fields. Undefined: it does not say which schema it has. */

@@ -19,12 +19,15 @@ import type { SpokenSchema } from "../../kernel/schema/flows/client-schemas.ts";
 import { commitIn } from "../../kernel/schema/rules/translate.ts";
 import type { Principal } from "../../kernel/tokens/rules/participant.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
+import { type AttributionHeaders, readAttribution } from "./attribution.ts";
 import { isObject, translateCommit } from "./dialect.ts";
 
 export interface Sender {
   readonly principal: Principal;
   /** The Idempotency-Key header. */
   readonly keyHeader: string | undefined;
+  /** The headers that say why a write is made. */
+  readonly attribution?: AttributionHeaders | undefined;
   readonly spoken?: SpokenSchema | undefined;
 }
 
@@ -56,6 +59,8 @@ export function singleCommit(
     return refuse("id_mismatch", { param: "id" });
   const names = commitNames(sender, body);
   if (isRefusal(names)) return names;
+  const said = readAttribution(sender.attribution, body);
+  if (isRefusal(said)) return said;
   const id = path.id ?? body.id;
   const endpoint = route === "eraseRecord" ? "deleteRecord" : route;
   const operation = operationOn({
@@ -78,12 +83,13 @@ export function singleCommit(
     reads: [],
     clientId: body.clientId ?? null,
     logId: body.logId,
+    ...said,
     ...names,
     serverTxId: newId("stx_"),
     fingerprint: fingerprint(
       endpoint,
       [model, ...(path.id === undefined ? [] : [path.id]), ...(route === "eraseRecord" ? ["erase"] : [])],
-      body,
+      { ...body, ...said.attribution },
     ),
   });
 }
@@ -105,6 +111,8 @@ function dataOf(endpoint: SingleEndpoint, model: string, body: SingleBody): { da
 export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | Refusal {
   const names = commitNames(sender, body);
   if (isRefusal(names)) return names;
+  const said = readAttribution(sender.attribution, body);
+  if (isRefusal(said)) return said;
   const problem = commitProblem(body);
   if (problem) return refuse(problem.code, problem);
   const operations: CommitOperation[] = [];
@@ -124,9 +132,10 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
     reads,
     clientId: body.clientId ?? null,
     logId: body.logId,
+    ...said,
     ...names,
     serverTxId: newId("stx_"),
-    fingerprint: fingerprint("commit", [], body),
+    fingerprint: fingerprint("commit", [], { ...body, ...said.attribution }),
   });
 }
 

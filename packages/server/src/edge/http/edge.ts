@@ -42,7 +42,10 @@ export interface Edge {
 
 /** Headers that may occur only once, each with its own bit. */
 const ONCE = new Map(
-  ["authorization", "idempotency-key", "content-type", "content-length", "host"].map((name, i) => [name, 1 << i]),
+  [
+    ...["authorization", "content-type", "content-length", "host"],
+    ...[headers.idempotencyKey, headers.reason, headers.run, headers.onBehalfOf],
+  ].map((name, i) => [name, 1 << i]),
 );
 
 /** The HTTP server before its routes are mounted: limits, JSON bodies, CORS, and the error envelope. */

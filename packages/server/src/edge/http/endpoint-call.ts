@@ -6,6 +6,7 @@ import type { Principal } from "../../kernel/tokens/rules/participant.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
 import type { ApiRequest, ApiResponse, Handler, Handlers, QueryTable } from "./answer.ts";
 import { answerInNames, isSpoken, readSaidHeader } from "./answer-names.ts";
+import type { AttributionHeaders } from "./attribution.ts";
 import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
 import { readQuery } from "./query.ts";
 
@@ -19,6 +20,7 @@ export interface EndpointRequest extends Pick<ApiRequest<never>, "params" | "bod
   readonly body: unknown;
   readonly answer: Answer | undefined;
   readonly keyHeader: string | undefined;
+  readonly attribution?: AttributionHeaders | undefined;
   readonly schemaHeader: string | readonly string[] | undefined;
 }
 

@@ -6,6 +6,7 @@ import type { Principal } from "../../kernel/tokens/rules/participant.ts";
 import { PREFIXES, searchOf } from "../addresses/request-url.ts";
 import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../envelope/envelope.ts";
 import type { ApiResponse } from "./answer.ts";
+import { attributionHeaders } from "./attribution.ts";
 import type { AuthHook } from "./auth-hook.ts";
 import { compressionOf } from "./compress.ts";
 import { answerOf } from "./count-answers.ts";
@@ -56,6 +57,7 @@ function mountOne(app: FastifyInstance, name: EndpointName, call: EndpointCall, 
           bodyBytes: request.bodyBytes,
           answer: request.principal && answerOf(request, reply),
           keyHeader: request.headers[headers.idempotencyKey] as string | undefined,
+          attribution: attributionHeaders(request.headers),
           schemaHeader: request.headers[headers.schema],
           signal: () => goneSignal(request, reply),
           recheck: () => authHook.recheck(request),

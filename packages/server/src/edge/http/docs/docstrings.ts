@@ -387,6 +387,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "participantId": "Default: the capability's own id.",
     "operations": "`<model>.<read|create|update|delete>`, `<model>.*`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder`",
     "syncGroups": "`<kind>:<id>`; `org:<organization>` is every record.",
+    "onBehalfOf": "Default: no one.",
     "ttlSeconds": "Default 600.",
     "userMeta": "Your own data, stored with the token, up to 4 096 characters of JSON."
   },
@@ -417,6 +418,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   "Identity": {
     "": "A token's identity and permissions.",
+    "onBehalfOf": "For whom it may write: participants, or `*` for everyone.",
     "owner": "`<organization>/<live|test>/<kind>/<participant>`: what a client's store belongs to.",
     "viewHash": "A fingerprint of everything that the token may read; tokens that may read the same have the same.",
     "serverTime": "The server's time, by which a client knows how far its device's clock is off."
@@ -468,7 +470,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "unreadable": "Why the record cannot be read, in a sentence.",
     "syncId": "Position in the log: sort by it, and skip positions that you already have.",
     "id": "The same as text.",
-    "createdAt": "When it was committed."
+    "createdAt": "When it was committed.",
+    "actor": "Participant id of the writer.",
+    "participantKind": "Whether a person, an agent or a system wrote it."
   },
   "WebhookBatch": {
     "": "Body of a delivery: up to 100 events, in the order of the log.",

@@ -33,6 +33,7 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
     async ({
       principal,
       keyHeader,
+      attribution,
       spoken,
       params,
       body,
@@ -41,6 +42,7 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
     }: {
       principal: CommitRequest["principal"];
       keyHeader: string | undefined;
+      attribution?: Sender["attribution"];
       spoken?: Sender["spoken"];
       params: Readonly<Record<string, string>>;
       body: Parameters<typeof singleCommit>[3] | undefined;
@@ -49,7 +51,12 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
     }) =>
       submitOne(
         submit,
-        singleCommit({ principal, keyHeader, spoken }, endpoint, params as { model: string; id?: string }, body ?? {}),
+        singleCommit(
+          { principal, keyHeader, attribution, spoken },
+          endpoint,
+          params as { model: string; id?: string },
+          body ?? {},
+        ),
         { bytes: bodyBytes, answer, names: spoken?.names },
       );
   return {
@@ -62,17 +69,28 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
     },
     archiveRecord: single("archiveRecord"),
     unarchiveRecord: single("unarchiveRecord"),
-    commit: async ({ principal, keyHeader, spoken, body, bodyBytes, answer }) =>
-      submitOne(submit, batchCommit({ principal, keyHeader, spoken }, body as Parameters<typeof batchCommit>[1]), {
-        bytes: bodyBytes,
-        answer,
-        names: spoken?.names,
-      }),
-    commitBulk: async ({ principal, keyHeader, spoken, body, bodyBytes, answer }) => {
+    commit: async ({ principal, keyHeader, attribution, spoken, body, bodyBytes, answer }) =>
+      submitOne(
+        submit,
+        batchCommit({ principal, keyHeader, attribution, spoken }, body as Parameters<typeof batchCommit>[1]),
+        {
+          bytes: bodyBytes,
+          answer,
+          names: spoken?.names,
+        },
+      ),
+    commitBulk: async ({ principal, keyHeader, attribution, spoken, body, bodyBytes, answer }) => {
       if (keyHeader !== undefined)
         return {
           refusal: refuse("invalid_idempotency_key", {
             message: "A bulk has no Idempotency-Key: give each commit its own.",
+          }),
+        };
+      if (attribution !== undefined)
+        return {
+          refusal: refuse("invalid_value", {
+            param: headers[Object.keys(attribution)[0] as keyof typeof attribution],
+            message: "A bulk has no such header: say it in the body of each commit.",
           }),
         };
       return submitBulk(

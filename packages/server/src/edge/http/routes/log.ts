@@ -1,13 +1,14 @@
-import { FollowedRecords, limits } from "@holdfast/sdk/protocol";
+import { attributionProblem, FollowedRecords, limits } from "@holdfast/sdk/protocol";
 import { Type } from "typebox";
 import type { ReadLog } from "../../../kernel/log/flows/read-log.ts";
 import type { ReadSnapshot } from "../../../kernel/log/flows/read-snapshot.ts";
 import { viewHashOf } from "../../../kernel/log/flows/view-hash.ts";
+import type { MadeBy } from "../../../kernel/log/rules/made-by.ts";
 import { checkLength, type View, viewOf } from "../../../kernel/log/rules/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../../kernel/refusal.ts";
 import type { ClientNames } from "../../../kernel/schema/rules/client-names.ts";
 import { whereIn } from "../../../kernel/schema/rules/translate.ts";
-import { ownerName, type Principal } from "../../../kernel/tokens/rules/participant.ts";
+import { ownerName, type Principal, readParticipantName } from "../../../kernel/tokens/rules/participant.ts";
 import { parseJson } from "../../payload/parse-json.ts";
 import { shapeCheck } from "../../payload/shape-check.ts";
 import type { Handlers, Query } from "../answer.ts";
@@ -38,6 +39,15 @@ function readWhere(text: string): FollowedRecords | Refusal {
   return refuse("invalid_value", { param, message: `"${param}" must be conditions as JSON.` });
 }
 
+function madeByAsked({ one: { run, actor, on_behalf_of: onBehalfOf } }: Pick<Query, "one">): MadeBy | Refusal {
+  const problem = attributionProblem({ run }, Buffer.byteLength);
+  if (problem) return refuse("invalid_value", problem);
+  for (const [param, name] of Object.entries({ actor, on_behalf_of: onBehalfOf }))
+    if (name !== undefined && readParticipantName(name) === undefined)
+      return refuse("invalid_value", { param, message: `"${param}" must be a participant, as user:ann.` });
+  return { run, actor, onBehalfOf };
+}
+
 /** The change feed and the snapshot. */
 export function logRoutes(
   readLog: ReadLog,
@@ -61,7 +71,9 @@ export function logRoutes(
         return { refusal: refusal ?? refuse("invalid_value") };
       const view = viewAsked(principal, query, spoken?.names);
       if (isRefusal(view)) return { refusal: view };
-      let page = await readLog(tenant, view, after, limit);
+      const madeBy = madeByAsked(query);
+      if (isRefusal(madeBy)) return { refusal: madeBy };
+      let page = await readLog(tenant, view, { after, limit, madeBy });
       if (page.models.length === 0 && query.many.model)
         return { refusal: refuse("unknown_model", { param: "model", status: 400 }) };
       if (after > page.stamp) return { refusal: refuse("read_at_in_future", { param: "after" }) };
@@ -72,7 +84,7 @@ export function logRoutes(
         await awaitNews(tenant, page.stamp, msLeft(), gone);
         const ended = await recheck();
         if (ended) return { refusal: ended };
-        page = await readLog(tenant, view, page.examined, limit);
+        page = await readLog(tenant, view, { after: page.examined, limit, madeBy });
       }
       if (page.examined < page.trimmedTo) return { refusal: refuse("resync_required", { param: "after" }) };
       const tail = JSON.stringify({

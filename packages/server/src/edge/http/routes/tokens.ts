@@ -102,6 +102,7 @@ const capabilityOf = (token: StoredToken): Capability => ({
   participantId: token.participantId,
   operations: [...token.operations],
   syncGroups: [...token.syncGroups],
+  onBehalfOf: [...token.onBehalfOf],
   scope: {
     organizationId: token.organization,
     participantKind: token.participantKind,

@@ -66,9 +66,9 @@ with moved as (
   select ${ENTRIES.rows} from expected
 ), appended as (
   insert into holdfast.log (tenant, sync_id, model, id, verb, data, groups,
-    client_tx_id, client_id, transaction_id, actor, participant_kind, created_at)
+    client_tx_id, client_id, transaction_id, actor, participant_kind, created_at, attribution)
   select tenant, sync_id, model, id, 'created', data, groups,
-    client_tx_id, client_id, transaction_id, actor, participant_kind, created_at from entry
+    client_tx_id, client_id, transaction_id, actor, participant_kind, created_at, attribution from entry
 ), inserted as (
   insert into holdfast.record (tenant, model, id, sync_id, data, groups,
     created_sync_id, created_by, created_at, updated_at, updated_by)

@@ -114,6 +114,7 @@ export const ENTRIES = rowColumns<SavedEntry>(HEADS.next, [
   ["participant_kind", "text", ({ entry }) => entry.participantKind],
   ["created_by", "text", ({ after }) => after?.createdBy ?? null],
   ["created_at", "timestamptz", ({ entry }) => entry.createdAt],
+  ["attribution", "json", ({ entry }) => entry.attribution],
 ]);
 
 /** The columns that entries other than creates need as well. */
@@ -154,10 +155,10 @@ with entry as materialized (
   select ${ENTRIES.rows}, ${FURTHER.rows}
 ), appended as (
   insert into holdfast.log (tenant, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
-    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at, archived_at,
+    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at, attribution, archived_at,
     record_created_at, record_created_by, created_sync_id)
   select tenant, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
-    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at,
+    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at, attribution,
     case when verb = 'updated' or verb = 'archived' and archived_at <> created_at then archived_at end,
     case when verb <> 'created' then row_created_at end, case when verb <> 'created' then created_by end,
     -- Of a record that was gone already, the entry that ended it says where it was made.

@@ -2,7 +2,7 @@ import { applyOperation, operationParam, type RequiredCapability, type Row } fro
 import { type Refusal, refuse } from "../../refusal.ts";
 import { groupsOf, organizationGroup } from "../../schema/rules/sync-group.ts";
 import type { Principal, Scope } from "../../tokens/rules/participant.ts";
-import { canOf, deny, isWithin, type Lack, may } from "../../tokens/rules/scope.ts";
+import { canOf, deny, isWithin, type Lack, may, mayWriteFor } from "../../tokens/rules/scope.ts";
 import { type CommitOperation, type CommitRequest, momentOf, recordKey, stepOf } from "./commit-request.ts";
 import { isRepeated } from "./replay.ts";
 import type { TenantState } from "./tenant-state.ts";
@@ -15,6 +15,9 @@ import type { TenantState } from "./tenant-state.ts";
 export function checkScope(state: TenantState, commit: CommitRequest): Refusal | undefined {
   const { scope } = commit.principal;
   if (scope === undefined) return undefined;
+  const { onBehalfOf } = commit.attribution ?? {};
+  if (onBehalfOf !== undefined && !mayWriteFor(scope, onBehalfOf))
+    return refuse("on_behalf_of_denied", { param: "onBehalfOf" });
   return checkOperations(state, commit, scope) ?? checkReads(state, commit, scope);
 }
 

@@ -1,4 +1,13 @@
-import type { Action, EndpointName, JsonObject, Moment, Operation, Read, WriteStep } from "@holdfast/sdk/protocol";
+import type {
+  Action,
+  Attribution,
+  EndpointName,
+  JsonObject,
+  Moment,
+  Operation,
+  Read,
+  WriteStep,
+} from "@holdfast/sdk/protocol";
 import { nameOf, type Principal } from "../../tokens/rules/participant.ts";
 import type { Writer } from "./stale.ts";
 
@@ -43,6 +52,8 @@ export interface CommitRequest {
   readonly operations: readonly CommitOperation[];
   readonly reads: readonly Read[];
   readonly clientId: string | null;
+  /** Why it is made, in which run, and for whom. Undefined: nothing is said. */
+  readonly attribution?: Attribution | undefined;
   /** The version of the schema whose names it has. Undefined: whichever is current. */
   readonly schemaVersion?: number;
   /** The log that the commit's positions refer to, if it names one. */

@@ -26,6 +26,8 @@ export interface StoredEntry {
   /** Of a change of a record that is still there. Null: of any other entry, and of one of an earlier version. */
   readonly recordCreatedAt: string | null;
   readonly recordCreatedBy: string | null;
+  /** As JSON text: why its commit was made, in which run, and for whom. */
+  readonly attribution: string | null;
   readonly createdAt: string;
 }
 
@@ -51,6 +53,7 @@ export function storedEntry(commit: CommitRequest, entry: NewEntry, now: string)
     archivedAt: archivedAtOf(entry, now),
     recordCreatedAt: (entry.verb !== "created" && entry.after?.createdAt) || null,
     recordCreatedBy: (entry.verb !== "created" && entry.after?.createdBy) || null,
+    attribution: commit.attribution ? JSON.stringify(commit.attribution) : null,
     createdAt: now,
   };
 }
@@ -81,8 +84,13 @@ export function storedEntryText(entry: StoredEntry, declaredName: string): strin
   const values = valuesText(entry);
   const said = isErased(entry) ? ',"erased":true' : values !== entry.data ? `,"unreadable":${entry.data}` : "";
   const data = `"data":${values ?? "null"}${said}`;
-  return `${head.slice(0, -1)},${data},"changedFields":${entry.changedFields ?? "null"},${tail.slice(1)}`;
+  const text = `${head.slice(0, -1)},${data},"changedFields":${entry.changedFields ?? "null"},${tail.slice(1)}`;
+  return withAttribution(text, entry);
 }
+
+/** Adds to an object, as JSON text, what its commit says of why it was made. */
+export const withAttribution = (text: string, { attribution }: Pick<StoredEntry, "attribution">): string =>
+  attribution === null ? text : `${text.slice(0, -1)},${attribution.slice(1)}`;
 
 /** In place of the values of a record that cannot be read. */
 export const unreadableData = (sentence: string): string => JSON.stringify(sentence);

@@ -122,7 +122,13 @@ test("[S6] a record that is gone has the entries that took it away", () => {
 test("[K5] for a deleted record a scoped writer sees only what happened within its groups", () => {
   const elsewhere = { ...past(8), groups: ["deck:2"] };
   const asked = (groups: string[], syncId: number | null) =>
-    newerEntries(tenant(syncId, [elsewhere]), "slide/s1", 5, me, scopeOf("org_1", ["*.*"], groups));
+    newerEntries(
+      tenant(syncId, [elsewhere]),
+      "slide/s1",
+      5,
+      me,
+      scopeOf("org_1", { operations: ["*.*"], syncGroups: groups, onBehalfOf: [] }),
+    );
   expect(asked(["deck:1"], null)).toEqual([]);
   expect(asked(["deck:2"], null)).toEqual([elsewhere]);
   expect(asked(["org:org_1"], null)).toEqual([elsewhere]);
@@ -132,7 +138,7 @@ test("[K5] for a deleted record a scoped writer sees only what happened within i
 test("[K5] for a record that moved into view a scoped writer sees the move, and no changes from before", () => {
   const elsewhere = { ...past(8, "agent:hidden"), groups: ["deck:2"] };
   const bringer = { ...past(9), changedFields: ["deckId"] };
-  const scope = scopeOf("org_1", ["*.*"], ["deck:1"]);
+  const scope = scopeOf("org_1", { operations: ["*.*"], syncGroups: ["deck:1"], onBehalfOf: [] });
   const asked = (...history: FiledEntry[]) => newerEntries(tenant(9, history), "slide/s1", 5, me, scope);
   expect(asked(elsewhere, bringer)).toEqual([{ ...elsewhere, syncId: 9, writtenBy: "user:bob" }, bringer]);
   // Also when it was the writer that brought it.

@@ -58,8 +58,8 @@ with k as materialized (
     union select l.created_sync_id from holdfast.log l
       where ${OF_RECORD} and l.created_sync_id is not null and l.created_sync_id < k.sync_id) l
 ), erased as (
-  update holdfast.log l set data = null from past p
-  where l.tenant = p.tenant and l.sync_id = p.sync_id and l.data is not null
+  update holdfast.log l set data = null, attribution = holdfast.without_words(attribution) from past p
+  where l.tenant = p.tenant and l.sync_id = p.sync_id and (l.data is not null or l.attribution is not null)
   returning l.tenant, l.sync_id
 ), reach as (
   select tenant, range_agg(int8range(sync_id, sync_id, '[]')) as positions from erased group by tenant

@@ -41,7 +41,7 @@ export async function readTails(db: Transaction, questions: readonly TailQuestio
     text: `select * from (
         select k.nth, k.of_tenant, h.schema_version, h.sync_id as head, l.*,
           max(l."syncId") over (partition by k.nth) as last,
-          sum(coalesce(pg_column_size(l.data), 0)) over (order by k.nth, l."syncId" rows between unbounded preceding and 1 preceding) as before
+          sum(coalesce(pg_column_size(l.data), 0) + coalesce(pg_column_size(l.attribution), 0)) over (order by k.nth, l."syncId" rows between unbounded preceding and 1 preceding) as before
         from unnest($1::int[], $2::bigint[], $3::bigint[]) with ordinality as k(of_tenant, after, upto, nth)
         cross join lateral (select sync_id, schema_version from holdfast.head h where h.tenant = k.of_tenant limit 1) h
         left join lateral (select ${ENTRY_COLUMNS} from holdfast.log l

@@ -9,12 +9,12 @@ import { withinBytes } from "./within-bytes.ts";
 export const ENTRY_COLUMNS = `sync_id as "syncId", model, id, verb, data, changed_fields as "changedFields", groups, groups_before as "groupsBefore",
   client_tx_id as "clientTxId", client_id as "clientId", transaction_id as "transactionId", actor, participant_kind as "participantKind",
   claim, archived_at as "archivedAt", record_created_at as "recordCreatedAt", record_created_by as "recordCreatedBy",
-  created_at as "createdAt"`;
+  attribution, created_at as "createdAt"`;
 
 /** Estimated size of a presented entry besides its data: names, which JSON may have to escape, and keys. */
 const NAMES = `400 + 2 * (octet_length(model) + octet_length(id) + octet_length(client_tx_id) + octet_length(actor)
   + coalesce(octet_length(client_id), 0) + coalesce(octet_length(transaction_id), 0)) + pg_column_size(groups) + coalesce(pg_column_size(groups_before), 0)`;
-const SIZED = { json: ["data", "changed_fields"], rest: NAMES };
+const SIZED = { json: ["data", "changed_fields", "attribution"], rest: NAMES };
 
 /**
  * Entries in (after, to], in order, up to a number of bytes but at least one. If none is returned, or the first one

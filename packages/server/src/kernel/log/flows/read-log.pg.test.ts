@@ -54,7 +54,7 @@ test.each([0, 1, 2])(
     let db = interrupted(after, declare);
     const schemas = createSchemaCache();
     for (let from = 0; ; ) {
-      const page = await readLog(db, schemas)(tenant, view, from, 100);
+      const page = await readLog(db, schemas)(tenant, view, { after: from, limit: 100 });
       seen.push(...page.entries.map((text) => (JSON.parse(text) as LogEntry).model));
       if (page.examined === from) break;
       from = page.examined;

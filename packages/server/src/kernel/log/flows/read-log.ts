@@ -4,6 +4,7 @@ import type { Database } from "../../connection/pool.ts";
 import { schemaAt } from "../../schema/flows/live-schema.ts";
 import type { SchemaCache } from "../../schema/flows/schema-cache.ts";
 import { readLog as readStored } from "../db/log.ts";
+import type { MadeBy } from "../rules/made-by.ts";
 import { seenText } from "../rules/seen-entry.ts";
 import { coveredModels, type View } from "../rules/view.ts";
 
@@ -22,12 +23,18 @@ export interface LogPage {
 
 const CHUNK = 1_000;
 
-export type ReadLog = (tenant: number, view: View, after: number, limit: number) => Promise<LogPage>;
+export interface LogQuestion {
+  readonly after: number;
+  readonly limit: number;
+  readonly madeBy?: MadeBy;
+}
+
+export type ReadLog = (tenant: number, view: View, question: LogQuestion) => Promise<LogPage>;
 
 /** The log after a position, filtered by the reader's view: up to `limit` entries out of up to 10 000 positions. */
 export const readLog =
   (db: Database, schemas: SchemaCache): ReadLog =>
-  async (tenant, view, after, limit) => {
+  async (tenant, view, { after, limit, madeBy }) => {
     const head = await readHead(db, tenant);
     // The head determines both the schema version and the end of the page. Entries beyond this head may belong to
     // a model that this schema does not declare yet, and would be skipped for good.
@@ -48,7 +55,7 @@ export const readLog =
       if (last === undefined || last - examined > found.length)
         return { ...page, entries: [], examined, trimmedTo: to };
       for (const stored of found) {
-        const text = seenText(view, stored, schema.models);
+        const text = seenText(view, stored, schema.models, madeBy);
         bytes += text === undefined ? 0 : Buffer.byteLength(text) + 1;
         if (entries.length === limit || (entries.length > 0 && bytes > limits.pageBytes))
           return { ...page, entries, examined };

@@ -8,6 +8,7 @@ import {
 } from "../../commits/rules/stored-entry.ts";
 import type { DeclaredModel } from "../../schema/rules/declared-model.ts";
 import { presentEntry } from "../../schema/rules/schema-change.ts";
+import { isMadeBy, type MadeBy } from "./made-by.ts";
 import { type FiledEntry, sightOf, type View } from "./view.ts";
 
 /** An entry under the current names, for `sightOf`. Its JSON is parsed at the first use. */
@@ -23,17 +24,20 @@ export function filedEntry(entry: StoredEntry, dataBefore?: JsonObject | null): 
   };
 }
 
-/** An entry as one reader sees it. Undefined if the reader may not see it. */
+/** An entry as one reader sees it. Undefined if the reader may not see it, or does not ask for it. */
 export function seenText(
   view: View,
   entry: StoredEntry,
   models: ReadonlyMap<string, DeclaredModel>,
+  asked: MadeBy = {},
 ): string | undefined {
   const declared = models.get(entry.model);
   const shown = presentEntry(entry, declared);
   if (!declared || !shown) return undefined;
   const { name } = declared;
-  switch (sightOf(view, filedEntry(shown), models)) {
+  const sight = sightOf(view, filedEntry(shown), models);
+  if (!isMadeBy(asked, sight === "left" ? withoutReason(entry) : entry)) return undefined;
+  switch (sight) {
     case "hidden":
       return undefined;
     case "whole":
@@ -46,5 +50,10 @@ export function seenText(
 }
 
 /** The entry for a reader who lost sight of the record. */
-export const leftEntryText = (entry: StoredEntry, name: string): string =>
-  leftText(storedEntryText({ ...entry, verb: "deleted", data: null, changedFields: null, archivedAt: null }, name));
+export function leftEntryText(entry: StoredEntry, name: string): string {
+  const left = { verb: "deleted", data: null, changedFields: null, archivedAt: null } as const;
+  return leftText(storedEntryText({ ...withoutReason(entry), ...left }, name));
+}
+
+/** Why a record left may name what a reader may not see who lost sight of it. */
+const withoutReason = (entry: StoredEntry): StoredEntry => ({ ...entry, attribution: null });

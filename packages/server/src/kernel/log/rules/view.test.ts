@@ -31,7 +31,10 @@ test.each([
 });
 
 const seen = (operations: string[], within: string[], models?: string[], groups?: string[]) => {
-  const view = viewOf({ organization: "org_1", scope: scopeOf("org_1", operations, within) }, { models, groups });
+  const view = viewOf(
+    { organization: "org_1", scope: scopeOf("org_1", { operations, syncGroups: within, onBehalfOf: [] }) },
+    { models, groups },
+  );
   if (isRefusal(view)) return `${view.param} ${view.requiredCapability?.scope} ${view.requiredCapability?.syncGroup}`;
   return viewName(view);
 };

@@ -1,6 +1,7 @@
 import type { Organization, SecretKey } from "@holdfast/sdk/protocol";
 import type { Transaction } from "../../connection/transaction.ts";
 import type { Principal } from "../../tokens/rules/participant.ts";
+import type { Grant } from "../../tokens/rules/scope.ts";
 
 interface OrganizationRow {
   id: string;
@@ -137,7 +138,7 @@ export async function revokeConfiguredKeys(tx: Transaction, tenant: number, exce
 export interface KeyLookup {
   readonly principal: Omit<Principal, "scope">;
   /** The permissions of a scoped token. A secret key has no limits. */
-  readonly grant?: { readonly operations: readonly string[]; readonly syncGroups: readonly string[] };
+  readonly grant?: Grant;
   readonly revoked: boolean;
   /** Absent for a token without an expiry. */
   readonly expiresInMs?: number;

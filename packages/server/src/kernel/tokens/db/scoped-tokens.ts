@@ -14,6 +14,7 @@ export interface StoredToken {
   readonly participantId: string;
   readonly operations: readonly string[];
   readonly syncGroups: readonly string[];
+  readonly onBehalfOf: readonly string[];
   readonly label: string | null;
   readonly userMeta: Readonly<Record<string, unknown>> | null;
   readonly rotatedFrom: string | null;
@@ -35,6 +36,7 @@ export interface NewToken
     | "participantId"
     | "operations"
     | "syncGroups"
+    | "onBehalfOf"
     | "label"
     | "userMeta"
     | "rotatedFrom"
@@ -48,7 +50,7 @@ export interface NewToken
 type TokenRow = Omit<StoredToken, "userMeta"> & { readonly userMeta: string | null };
 
 const TOKEN = `t.id, t.kind, w.organization, w.livemode, t.participant_kind as "participantKind", t.participant_id as "participantId",
-  t.operations, t.sync_groups as "syncGroups", t.label, t.user_meta as "userMeta", t.rotated_from as "rotatedFrom",
+  t.operations, t.sync_groups as "syncGroups", t.on_behalf_of as "onBehalfOf", t.label, t.user_meta as "userMeta", t.rotated_from as "rotatedFrom",
   (select least(old.expires_at, old.revoked_at) from holdfast.scoped_token old where old.id = t.rotated_from) as "rotatedFromEndsAt",
   case when t.revoked_at <= clock_timestamp() then 'revoked' when t.expires_at <= clock_timestamp() then 'expired' else 'active' end as status,
   t.created_at as "issuedAt", t.expires_at as "expiresAt", t.revoked_at as "revokedAt", t.last_used_at as "lastUsedAt"
@@ -61,8 +63,8 @@ const toToken = (row: TokenRow): StoredToken => ({
 
 export async function insertToken(tx: Transaction, token: NewToken): Promise<StoredToken> {
   await tx.query(
-    `insert into holdfast.scoped_token (id, tenant, kind, hash, last4, participant_kind, participant_id, operations, sync_groups, label, user_meta, rotated_from, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, clock_timestamp() + make_interval(secs => $13))`,
+    `insert into holdfast.scoped_token (id, tenant, kind, hash, last4, participant_kind, participant_id, operations, sync_groups, label, user_meta, rotated_from, on_behalf_of, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp() + make_interval(secs => $14))`,
     [
       token.id,
       token.tenant,
@@ -76,6 +78,7 @@ export async function insertToken(tx: Transaction, token: NewToken): Promise<Sto
       token.label,
       token.userMeta === null ? null : JSON.stringify(token.userMeta),
       token.rotatedFrom,
+      token.onBehalfOf,
       token.ttlSeconds,
     ],
   );
@@ -189,6 +192,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
     home: string | null;
     operations: string[];
     sync_groups: string[];
+    on_behalf_of: string[];
     expires_at: string;
     expires_in_ms: number;
     revoked: boolean;
@@ -202,7 +206,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
       ), noted as (
         update holdfast.scoped_token t set last_used_at = clock_timestamp() from used where t.id = used.id)
       select k.nth::int4 - 1 as nth, t.id, t.kind, t.tenant, w.organization, w.livemode, w.home, t.participant_kind, t.participant_id,
-        t.operations, t.sync_groups, t.expires_at,
+        t.operations, t.sync_groups, t.on_behalf_of, t.expires_at,
         (extract(epoch from t.expires_at - clock_timestamp()) * 1000)::float8 as expires_in_ms,
         coalesce(t.revoked_at <= clock_timestamp(), false) as revoked
       from unnest($1::bytea[]) with ordinality as k(hash, nth)
@@ -215,7 +219,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
       {
         revoked: row.revoked,
         expiresInMs: row.expires_in_ms,
-        grant: { operations: row.operations, syncGroups: row.sync_groups },
+        grant: { operations: row.operations, syncGroups: row.sync_groups, onBehalfOf: row.on_behalf_of },
         principal: {
           tenant: row.tenant,
           organization: row.organization,

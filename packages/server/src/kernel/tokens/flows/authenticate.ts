@@ -109,7 +109,11 @@ export function createAuthenticator(
 
 /** Approximate memory of a token with its principal. */
 const bytesOf = ({ found: { principal } }: Remembered): number =>
-  1_500 + 100 * ((principal.scope?.groups?.size ?? 0) + (principal.scope?.operations.size ?? 0));
+  1_500 +
+  100 *
+    ((principal.scope?.groups?.size ?? 0) +
+      (principal.scope?.operations.size ?? 0) +
+      (principal.scope?.onBehalfOf.size ?? 0));
 
 interface Known {
   readonly principal: Principal;
@@ -121,7 +125,7 @@ const known = (found: KeyLookup | undefined): Known | undefined =>
   found && {
     principal: {
       ...found.principal,
-      scope: found.grant && scopeOf(found.principal.organization, found.grant.operations, found.grant.syncGroups),
+      scope: found.grant && scopeOf(found.principal.organization, found.grant),
     },
     revoked: found.revoked,
     expiresInMs: found.expiresInMs,

@@ -27,6 +27,7 @@ export const identify =
       participantKind,
       operations: [...(scoped?.operations ?? EVERYTHING)],
       syncGroups: [...(scoped?.syncGroups ?? [organizationGroup(organization)])],
+      onBehalfOf: [...(scoped?.onBehalfOf ?? ["*"])],
       expiresAt,
       logId,
       owner: ownerName(principal),

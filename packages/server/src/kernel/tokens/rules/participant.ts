@@ -29,6 +29,8 @@ export interface Scope {
   readonly groups: ReadonlySet<string> | undefined;
   /** The groups that the token names, whether or not it is limited to them. */
   readonly memberOf: ReadonlySet<string>;
+  /** Participants for whom it may write; `*` is everyone. */
+  readonly onBehalfOf: ReadonlySet<string>;
 }
 
 /** `<kind>:<id>`: the participant's name within its tenant. */

@@ -6,12 +6,23 @@ import type { Principal, Scope } from "./participant.ts";
 
 export type Can = "read" | "create" | "update" | "delete" | "erase";
 
-/** Builds a scope from the token's stored permissions. */
-export const scopeOf = (organization: string, operations: readonly string[], groups: readonly string[]): Scope => ({
+/** What is stored of a token's permissions. */
+export interface Grant {
+  readonly operations: readonly string[];
+  readonly syncGroups: readonly string[];
+  readonly onBehalfOf: readonly string[];
+}
+
+export const scopeOf = (organization: string, { operations, syncGroups, onBehalfOf }: Grant): Scope => ({
   operations: new Set(operations.map((operation) => operation.toLowerCase())),
-  groups: groups.includes(organizationGroup(organization)) ? undefined : new Set(groups),
-  memberOf: new Set(groups),
+  groups: syncGroups.includes(organizationGroup(organization)) ? undefined : new Set(syncGroups),
+  memberOf: new Set(syncGroups),
+  onBehalfOf: new Set(onBehalfOf),
 });
+
+/** Whether a token may say that it writes for this participant: one that names them, or a secret key. */
+export const mayWriteFor = (scope: Scope | undefined, participant: string): boolean =>
+  scope === undefined || scope.onBehalfOf.has(participant) || scope.onBehalfOf.has("*");
 
 /**
  * Whether the operations cover a verb on a model (in lower case). A permission to write includes reading. Erasing

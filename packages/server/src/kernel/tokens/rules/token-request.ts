@@ -15,13 +15,21 @@ export interface TokenGrant {
   readonly participantId: string | undefined;
   readonly operations: readonly string[];
   readonly syncGroups: readonly string[];
+  readonly onBehalfOf: readonly string[];
   readonly ttlSeconds: number;
   readonly label: string | null;
   readonly userMeta: Readonly<Record<string, unknown>> | null;
 }
 
 export function capabilityGrant(body: CapabilityBody, organization: string): TokenGrant | Refusal {
-  const { participantKind = "agent", participantId, operations = [], syncGroups = [], userMeta = null } = body;
+  const {
+    participantKind = "agent",
+    participantId,
+    operations = [],
+    syncGroups = [],
+    onBehalfOf = [],
+    userMeta = null,
+  } = body;
   if (participantKind !== "agent" && participantKind !== "system")
     return refuse("invalid_participant_kind", { param: "participantKind" });
   const isWide = body.wideScope === true;
@@ -41,6 +49,7 @@ export function capabilityGrant(body: CapabilityBody, organization: string): Tok
     participantId,
     operations: operations.length === 0 ? ["*.*"] : unique(operations),
     syncGroups: syncGroups.length === 0 ? [organizationGroup(organization)] : unique(syncGroups),
+    onBehalfOf: unique(onBehalfOf),
     ttlSeconds: body.ttlSeconds ?? limits.capabilityTtlSeconds,
     label: body.label ?? null,
     userMeta,
@@ -63,6 +72,7 @@ export function ephemeralGrant(
     participantId: user.id,
     operations: operations ? unique(operations) : models.map((model) => `${model}.*`),
     syncGroups: syncGroups ? unique(syncGroups) : [`user:${user.id}`],
+    onBehalfOf: [],
     ttlSeconds: body.ttlSeconds ?? limits.ephemeralTtlSeconds,
     label: body.label ?? null,
     userMeta: null,

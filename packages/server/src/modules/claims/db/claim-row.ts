@@ -1,5 +1,5 @@
 import type { ClaimStatus, JsonObject } from "@holdfast/sdk/protocol";
-import type { ClaimState } from "../rules/claim.ts";
+import type { ClaimAttribution, ClaimState } from "../rules/claim.ts";
 
 /** A claim with its tenant. */
 export interface TenantClaim extends ClaimState {
@@ -20,6 +20,7 @@ export interface ClaimRow {
   action: string;
   description: string | null;
   meta: string | null;
+  attribution: string | null;
   ttl_ms: number;
   place: number;
   fence: number | null;
@@ -33,7 +34,7 @@ export interface ClaimRow {
 }
 
 /** The columns of `holdfast.claim` as `c`. */
-export const COLUMNS = `c.tenant, c.id, c.model, c.record, c.field, c.status, c.participant, c.token, c.client_id, c.groups, c.action, c.description, c.meta,
+export const COLUMNS = `c.tenant, c.id, c.model, c.record, c.field, c.status, c.participant, c.token, c.client_id, c.groups, c.action, c.description, c.meta, c.attribution,
   c.ttl_ms, c.place, c.fence, c.granted_sync_id, c.created_at, c.granted_at, c.expires_at, c.ended_at, c.seen_at, c.revoked_at`;
 
 const time = (text: string): number => Date.parse(text);
@@ -53,6 +54,7 @@ export const toClaim = (row: ClaimRow): TenantClaim => ({
   action: row.action,
   description: row.description,
   meta: row.meta === null ? null : (JSON.parse(row.meta) as JsonObject),
+  attribution: row.attribution === null ? null : (JSON.parse(row.attribution) as ClaimAttribution),
   ttlMs: row.ttl_ms,
   place: row.place,
   fence: row.fence,

@@ -81,16 +81,16 @@ const SAVE = `
 with moved as (
   update holdfast.head h set claim_change = n.change, claims = n.claims from unnest($2::int[], $3::bigint[], $4::int[]) as n(tenant, change, claims) where h.tenant = n.tenant
 )
-insert into holdfast.claim as c (tenant, id, model, record, field, status, participant, token, client_id, groups, action, description, meta,
+insert into holdfast.claim as c (tenant, id, model, record, field, status, participant, token, client_id, groups, action, description, meta, attribution,
   ttl_ms, place, fence, granted_sync_id, change, created_at, granted_at, expires_at, ended_at, seen_at, revoked_at)
-select tenant, id, model, record, field, status, participant, "tokenId", "clientId", groups, action, description, meta,
+select tenant, id, model, record, field, status, participant, "tokenId", "clientId", groups, action, description, meta, attribution,
   "ttlMs", place, fence, "grantedSyncId", change, "createdAt", "grantedAt", "expiresAt", "endedAt", "seenAt",
   coalesce((select k.revoked_at from holdfast.secret_key k where k.id = "tokenId"), (select e.ended_at from holdfast.ended_token e where e.id = "tokenId"))
 from json_to_recordset($1::json) as x(tenant int, id text, model text, record text, field text, status text, participant text, "tokenId" text,
-  "clientId" text, groups text[], action text, description text, meta json, "ttlMs" int, place bigint, fence bigint, "grantedSyncId" bigint, change bigint,
+  "clientId" text, groups text[], action text, description text, meta json, attribution json, "ttlMs" int, place bigint, fence bigint, "grantedSyncId" bigint, change bigint,
   "createdAt" timestamptz(3), "grantedAt" timestamptz(3), "expiresAt" timestamptz(3), "endedAt" timestamptz(3), "seenAt" timestamptz(3))
 on conflict (tenant, id) do update set status = excluded.status, token = excluded.token, client_id = excluded.client_id, groups = excluded.groups,
-  action = excluded.action, description = excluded.description, meta = excluded.meta, ttl_ms = excluded.ttl_ms, place = excluded.place,
+  action = excluded.action, description = excluded.description, meta = excluded.meta, attribution = excluded.attribution, ttl_ms = excluded.ttl_ms, place = excluded.place,
   fence = excluded.fence, granted_sync_id = excluded.granted_sync_id, change = excluded.change, granted_at = excluded.granted_at, expires_at = excluded.expires_at,
   ended_at = excluded.ended_at, seen_at = greatest(c.seen_at, excluded.seen_at)`;
 

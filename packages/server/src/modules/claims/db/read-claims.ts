@@ -76,9 +76,12 @@ export async function readQueues(db: Transaction, names: readonly RecordName[]):
 }
 
 /** In a row returned as JSON, json columns are parsed; turn them back into text. */
-const inRowWords = (row: Omit<ClaimRow, "meta"> & { meta: unknown }): ClaimRow => ({
+const inRowWords = (
+  row: Omit<ClaimRow, "meta" | "attribution"> & { meta: unknown; attribution: unknown },
+): ClaimRow => ({
   ...row,
   meta: row.meta === null ? null : JSON.stringify(row.meta),
+  attribution: row.attribution === null ? null : JSON.stringify(row.attribution),
 });
 
 export interface ClaimChange {

@@ -1,5 +1,5 @@
 import type { Claim, ClaimBody, ClaimList, JsonObject } from "@holdfast/sdk/protocol";
-import { isRecordId, limits } from "@holdfast/sdk/protocol";
+import { attributionOf, attributionProblem, isRecordId, limits } from "@holdfast/sdk/protocol";
 import { newId } from "../../../ids.ts";
 import type { CommitLanes } from "../../../kernel/commits/flows/commit-lanes.ts";
 import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
@@ -11,7 +11,7 @@ import type { SchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
 import type { DeclaredModel } from "../../../kernel/schema/rules/declared-model.ts";
 import { organizationGroup } from "../../../kernel/schema/rules/sync-group.ts";
 import { nameOf, type Principal } from "../../../kernel/tokens/rules/participant.ts";
-import { checkModel, deny, isVisible, may } from "../../../kernel/tokens/rules/scope.ts";
+import { checkModel, deny, isVisible, may, mayWriteFor } from "../../../kernel/tokens/rules/scope.ts";
 import { touchClaim } from "../db/claim-times.ts";
 import { type ReadQueue, readClaim, readOwnClaims } from "../db/read-claims.ts";
 import { type ClaimState, inQueueOrder, isWaiting, presentClaim, presentQueue } from "../rules/claim.ts";
@@ -123,7 +123,7 @@ export function claimFlows(
         return refuse("unknown_column", { param: `${target.at}field`, message: "The model has no such field." });
       const ttlMs = readTtl(body.ttl);
       if (isRefusal(ttlMs)) return ttlMs;
-      const refusal = checkWords(body);
+      const refusal = checkWords(body) ?? checkForWhom(by, body);
       if (refusal) return refusal;
       const result = await decide({
         kind: "acquire",
@@ -138,6 +138,7 @@ export function claimFlows(
         action: body.action,
         description: body.description,
         meta: body.meta as JsonObject | undefined,
+        attribution: attributionOf({ run: body.run, onBehalfOf: body.onBehalfOf }),
         clientId: body.clientId,
       });
       if (isRefusal(result))
@@ -299,6 +300,14 @@ function checkWords({ action, description, meta }: ClaimBody): Refusal | undefin
         message: `"meta" must be at most ${limits.claimMetaBytes} bytes of JSON.`,
       })
     : undefined;
+}
+
+function checkForWhom({ scope }: Principal, { run, onBehalfOf }: ClaimBody): Refusal | undefined {
+  const problem = attributionProblem({ run, onBehalfOf }, Buffer.byteLength);
+  if (problem) return refuse("invalid_value", problem);
+  return onBehalfOf === undefined || mayWriteFor(scope, onBehalfOf)
+    ? undefined
+    : refuse("on_behalf_of_denied", { param: "onBehalfOf" });
 }
 
 const countOf = (result: ClaimOutcome | Refusal): number | Refusal =>

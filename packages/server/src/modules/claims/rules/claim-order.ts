@@ -1,5 +1,6 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { Principal } from "../../../kernel/tokens/rules/participant.ts";
+import type { ClaimAttribution } from "./claim.ts";
 
 /** A request, or a timer's job, about the claims of one record. Model names are in lower case. */
 export type ClaimOrder =
@@ -54,6 +55,7 @@ export interface AcquireClaim {
   readonly action: string | undefined;
   readonly description: string | undefined;
   readonly meta: JsonObject | undefined;
+  readonly attribution?: ClaimAttribution | undefined;
   readonly clientId: string | undefined;
 }
 

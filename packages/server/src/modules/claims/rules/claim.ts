@@ -1,4 +1,13 @@
-import { type Claim, type ClaimStatus, type JsonObject, limits, type ParticipantKind } from "@holdfast/sdk/protocol";
+import {
+  type Attribution,
+  type Claim,
+  type ClaimStatus,
+  type JsonObject,
+  limits,
+  type ParticipantKind,
+} from "@holdfast/sdk/protocol";
+
+export type ClaimAttribution = Pick<Attribution, "run" | "onBehalfOf">;
 
 /** A claim as it is stored. Times are in milliseconds since 1970, all from the database's clock. */
 export interface ClaimState {
@@ -18,6 +27,8 @@ export interface ClaimState {
   readonly action: string;
   readonly description: string | null;
   readonly meta: JsonObject | null;
+  /** In which run it was made, and for whom. Null: nothing was said. */
+  readonly attribution: ClaimAttribution | null;
   readonly ttlMs: number;
   /** The order in the queue. */
   readonly place: number;
@@ -83,6 +94,7 @@ export function presentClaim(claim: ClaimState, declaredName: string, now: numbe
     ...(position !== undefined && { position }),
     description: claim.description,
     meta: claim.meta && { ...claim.meta },
+    ...claim.attribution,
     createdAt: iso(claim.createdAt),
     ...(status === "active" &&
       claim.expiresAt !== null && {

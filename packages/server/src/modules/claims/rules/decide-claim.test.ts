@@ -23,7 +23,7 @@ const principal = (name: string, operations?: string[], groups: string[] = ["org
     tokenId: `token-${name}`,
     tokenKind: "capability",
     expiresAt: null,
-    scope: operations && scopeOf("org_1", operations, groups),
+    scope: operations && scopeOf("org_1", { operations, syncGroups: groups, onBehalfOf: [] }),
   };
 };
 

@@ -173,6 +173,7 @@ const newClaim = (order: AcquireClaim, queue: ClaimQueue, { now }: ClaimContext)
   action: order.action ?? "edit",
   description: order.description ?? null,
   meta: order.meta ?? null,
+  attribution: order.attribution ?? null,
   ttlMs: order.ttlMs ?? limits.claimTtlMs,
   place: Math.max(0, ...queue.map(({ place }) => place)) + 1,
   fence: null,
@@ -191,6 +192,7 @@ const asked = (claim: ClaimState, order: AcquireClaim): ClaimState => ({
   action: order.action ?? claim.action,
   description: order.description ?? claim.description,
   meta: order.meta ?? claim.meta,
+  attribution: order.attribution ?? claim.attribution,
   ttlMs: order.ttlMs ?? claim.ttlMs,
 });
 

@@ -17,6 +17,7 @@ const held = (rest: Partial<ClaimState> = {}): ClaimState => ({
   action: "edit",
   description: null,
   meta: null,
+  attribution: null,
   ttlMs: 60_000,
   place: 1,
   grantedSyncId: 1,

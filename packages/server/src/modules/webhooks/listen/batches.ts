@@ -1,4 +1,4 @@
-import { type LogEntry, webhookLimits } from "@holdfast/sdk/protocol";
+import { attributionOf, type LogEntry, webhookLimits } from "@holdfast/sdk/protocol";
 import { cutBatch, type SizedEvent, type WebhookBatch } from "../rules/webhook-batch.ts";
 import { eventText } from "../rules/webhook-event.ts";
 
@@ -27,6 +27,10 @@ export const bodyOf = ({ events }: WebhookBatch<LocalEvent>): Buffer =>
 function eventOf(entry: LogEntry): LocalEvent {
   const { syncId, model, verb, unreadable } = entry;
   const values = entry.data ?? unreadable;
-  const text = eventText(entry, model, { data: values === undefined ? null : JSON.stringify(values) });
+  const said = attributionOf(entry);
+  const attribution = said ? JSON.stringify(said) : null;
+  const text = eventText({ ...entry, attribution }, model, {
+    data: values === undefined ? null : JSON.stringify(values),
+  });
   return { syncId, type: `${model.toLowerCase()}.${verb}`, text, bytes: Buffer.byteLength(text) };
 }

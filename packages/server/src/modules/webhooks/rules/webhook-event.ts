@@ -1,4 +1,4 @@
-import { isErased, type StoredEntry, valuesText } from "../../../kernel/commits/rules/stored-entry.ts";
+import { isErased, type StoredEntry, valuesText, withAttribution } from "../../../kernel/commits/rules/stored-entry.ts";
 import type { DeclaredModel } from "../../../kernel/schema/rules/declared-model.ts";
 import { presentEntry } from "../../../kernel/schema/rules/schema-change.ts";
 
@@ -22,15 +22,23 @@ export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined)
 
 /** The event of a change. The row is JSON text already. */
 export function eventText(
-  { syncId, id, verb, createdAt }: Pick<StoredEntry, "syncId" | "id" | "verb" | "createdAt">,
+  {
+    syncId,
+    id,
+    verb,
+    createdAt,
+    actor,
+    participantKind,
+    ...rest
+  }: Pick<StoredEntry, "syncId" | "id" | "verb" | "createdAt" | "actor" | "participantKind" | "attribution">,
   model: string,
   shown: Pick<StoredEntry, "data">,
 ): string {
   const data = valuesText(shown);
   const said = data === shown.data ? "" : `"unreadable":${shown.data},`;
   const head = JSON.stringify({ type: `${model.toLowerCase()}.${verb}`, model, objectId: id });
-  const tail = JSON.stringify({ syncId, id: String(syncId), createdAt });
-  return `${head.slice(0, -1)},"data":${data ?? "null"},${said}${tail.slice(1)}`;
+  const tail = JSON.stringify({ syncId, id: String(syncId), createdAt, actor, participantKind });
+  return withAttribution(`${head.slice(0, -1)},"data":${data ?? "null"},${said}${tail.slice(1)}`, rest);
 }
 
 /**
