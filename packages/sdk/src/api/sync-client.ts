@@ -2,6 +2,7 @@ import type { SyncStatus } from "../core/select.ts";
 import type { SyncError } from "../errors.ts";
 import type { Claim } from "../protocol/claims/claim.ts";
 import type { Action } from "../protocol/commits/action.ts";
+import type { Attribution } from "../protocol/commits/attribution-of.ts";
 import type { OnStale } from "../protocol/commits/stale.ts";
 import type { ErrorCode } from "../protocol/errors/error-codes.ts";
 import type { JsonObject } from "../protocol/json.ts";
@@ -181,6 +182,8 @@ export interface PendingMutation {
     /** How far the log was read in what the writer saw. */
     readonly readAt?: number | undefined;
   }[];
+  /** Why it was made, if its author said so. */
+  readonly attribution?: Attribution;
   readonly createdAt: number;
   readonly attempts: number;
 }

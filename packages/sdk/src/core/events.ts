@@ -1,3 +1,4 @@
+import type { Attribution } from "../protocol/commits/attribution-of.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { SnapshotLine } from "../protocol/log/snapshot.ts";
 import type { ResyncReason } from "../protocol/stream/frames-down.ts";
@@ -165,6 +166,7 @@ export interface Mutated {
   readonly clientTxId: string;
   readonly operations: readonly NewOperation[];
   readonly reads: readonly Premise[];
+  readonly attribution?: Attribution | undefined;
 }
 
 /** An operation before the client has looked up what its writer saw. */

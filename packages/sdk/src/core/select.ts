@@ -1,3 +1,4 @@
+import type { Attribution } from "../protocol/commits/attribution-of.ts";
 import { isPolling } from "./connection/is-polling.ts";
 import { OWNER_UNKNOWN } from "./connection/owner-name.ts";
 import { noRows } from "./log/rows.ts";
@@ -180,6 +181,7 @@ export interface Pending {
   readonly clientTxId: string;
   readonly phase: "saving" | "queued" | "sending" | "confirmed" | "blocked";
   readonly operations: readonly MutationOperation[];
+  readonly attribution?: Attribution;
   readonly createdAt: number;
   readonly attempts: number;
 }
@@ -188,10 +190,10 @@ export function pendingOf(state: ClientState): readonly Pending[] {
   const { queue } = state;
   const blocked = blockedNames(state);
   const pending: Pending[] = [];
-  for (const { clientTxId, stage, operations, createdAt, attempts } of inOrder(queue)) {
+  for (const { clientTxId, stage, operations, attribution, createdAt, attempts } of inOrder(queue)) {
     if (stage.phase === "conflicted" || stage.phase === "rejected") continue;
     const phase = blocked.has(clientTxId) ? "blocked" : stage.phase;
-    pending.push({ clientTxId, phase, operations, createdAt, attempts });
+    pending.push({ clientTxId, phase, operations, ...(attribution && { attribution }), createdAt, attempts });
   }
   return pending;
 }

@@ -15,7 +15,8 @@ export {
 export { STREAM_PATH } from "./client-paths.ts";
 export { ACTIONS, type Action } from "./commits/action.ts";
 export { applyOperation, type Moment, type Row, type WriteStep } from "./commits/apply.ts";
-export { ATTRIBUTION, type Attribution, attributionOf, attributionProblem } from "./commits/attribution-problem.ts";
+export { type Attribution, attributionOf } from "./commits/attribution-of.ts";
+export { attributionProblem } from "./commits/attribution-problem.ts";
 export { changesProblem } from "./commits/changes-problem.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commits/commit.ts";
 export { commitProblem, groupProblem, isSyncGroup, recordSizeProblem } from "./commits/commit-problem.ts";

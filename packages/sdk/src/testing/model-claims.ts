@@ -195,6 +195,8 @@ export class ModelClaims {
       ...(status === "queued" && { position: queue.indexOf(held) }),
       description: body.description ?? null,
       meta: body.meta ?? null,
+      ...(body.run !== undefined && { run: body.run }),
+      ...(body.onBehalfOf !== undefined && { onBehalfOf: body.onBehalfOf }),
       createdAt: "2030-01-01T00:00:00.000Z",
       ...(status === "active" && { expiresInMs: Math.max(0, held.endsAt - this.#now()) }),
       target: { model, resource: model, id: record, ...(field !== undefined && { field }) },

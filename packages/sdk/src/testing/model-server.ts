@@ -1,6 +1,7 @@
 import { recordKey, tableOf } from "../core/log/tables.ts";
 import type { Action } from "../protocol/commits/action.ts";
 import { applyOperation, type Row } from "../protocol/commits/apply.ts";
+import { attributionOf } from "../protocol/commits/attribution-of.ts";
 import type { CommitBody, CommitReceipt } from "../protocol/commits/commit.ts";
 import { writtenFields } from "../protocol/commits/field-change.ts";
 import type { Operation } from "../protocol/commits/operation.ts";
@@ -390,6 +391,7 @@ export class ModelServer {
       participantKind: "user",
       claim: null,
       createdAt,
+      ...attributionOf(commit),
       ...(o.action === "update" && after?.archivedAt && { archivedAt: after.archivedAt }),
       ...(before &&
         o.action !== "delete" && { record: { createdAt: before.made.createdAt, createdBy: writerOf(before.made) } }),

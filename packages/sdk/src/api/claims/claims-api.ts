@@ -29,6 +29,10 @@ export interface ClaimOptions {
   readonly action?: string | undefined;
   /** Custom data of the caller, up to 4 KiB of JSON. */
   readonly meta?: JsonObject | undefined;
+  /** What the author is doing, by its own name: see `run` of a write. */
+  readonly run?: string | undefined;
+  /** For whom, as `user:ann`: see `onBehalfOf` of a write. */
+  readonly onBehalfOf?: string | undefined;
   /** Takes the claim from an agent at once. Requires a token with `claim.preempt`. */
   readonly preempt?: boolean | undefined;
 }

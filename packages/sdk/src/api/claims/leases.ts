@@ -46,7 +46,19 @@ export class Leases {
 
   /** Resolves with the lease when the claim is granted. */
   claim(model: string, id: string, options: ClaimOptions): Promise<Lease> {
-    const { field, queue = false, onPosition, signal, ttl, action, description, meta, preempt } = options;
+    const {
+      field,
+      queue = false,
+      onPosition,
+      signal,
+      ttl,
+      action,
+      description,
+      meta,
+      run,
+      onBehalfOf,
+      preempt,
+    } = options;
     // JSON has none of these, and the server would take what arrives for no ttl.
     if (ttl === null || (typeof ttl === "number" && !Number.isFinite(ttl)))
       return Promise.reject(
@@ -58,6 +70,8 @@ export class Leases {
       ...(action !== undefined && { action }),
       ...(description !== undefined && { description }),
       ...(meta !== undefined && { meta }),
+      ...(run !== undefined && { run }),
+      ...(onBehalfOf !== undefined && { onBehalfOf }),
       ...(preempt && { preempt }),
     };
     const lease = this.#deps.newName();

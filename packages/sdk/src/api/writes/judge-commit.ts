@@ -5,6 +5,8 @@ import type { Premise } from "../../core/queue/mutation.ts";
 import { sentOf, utf8Length } from "../../core/queue/serialized.ts";
 import type { ClientState } from "../../core/state.ts";
 import { SyncError } from "../../errors.ts";
+import type { Attribution } from "../../protocol/commits/attribution-of.ts";
+import { attributionProblem } from "../../protocol/commits/attribution-problem.ts";
 import {
   type CommitProblem,
   commitProblem,
@@ -15,12 +17,14 @@ import { checkModel } from "./check-model.ts";
 import { judgeWrite } from "./judge-write.ts";
 import { operationProblem } from "./operation-problem.ts";
 
+export interface JudgedCommit {
+  readonly operations: readonly NewOperation[];
+  readonly reads?: readonly Premise[];
+  readonly attribution?: Attribution | undefined;
+}
+
 /** Throws for a commit that the server would refuse, as far as the client can know it. */
-export function judgeCommit(
-  state: ClientState,
-  operations: readonly NewOperation[],
-  reads: readonly Premise[] = [],
-): void {
+export function judgeCommit(state: ClientState, { operations, reads = [], attribution = {} }: JudgedCommit): void {
   for (const operation of operations) {
     const model = state.models[tableOf(operation.model)];
     refuse(model && operationProblem(model, operation));
@@ -31,8 +35,9 @@ export function judgeCommit(
       refuse(recordSizeProblem(JSON.stringify({ id, ...data }), state.recordBytes, utf8Length));
   }
   refuse(commitProblem({ operations, reads }));
+  refuse(attributionProblem(attribution, utf8Length));
   for (const { group, model } of reads) if (group === undefined) checkModel(state.models, model);
-  refuse(commitSizeProblem({ operations: operations.map(sentOf), reads }, utf8Length));
+  refuse(commitSizeProblem({ operations: operations.map(sentOf), reads, attribution }, utf8Length));
 }
 
 function refuse(problem: CommitProblem | undefined): void {

@@ -18,6 +18,6 @@ export function makeDecision(deps: WriteDeps, clientTxId: string, id: string, de
 export function editedOperations(deps: WriteDeps, operations: readonly OperationRequest[]): readonly NewOperation[] {
   checkCount(operations);
   const edited = operations.map((o) => ({ ...checked(deps, o), onStale: "notify" as const }));
-  deps.later()?.judgeCommit(deps.engine.store.getState(), edited);
+  deps.later()?.judgeCommit(deps.engine.store.getState(), { operations: edited });
   return edited;
 }

@@ -4,7 +4,19 @@ import type { FieldChanges } from "../../protocol/commits/field-change.ts";
 import type { OnStale } from "../../protocol/commits/stale.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 
-export interface WriteOptions {
+/** Why a write is made, for people and audits: kept with it offline, and in its log entries afterwards. */
+export interface AttributionOptions {
+  /** Why, in a sentence for people, up to 1 000 characters. */
+  readonly reason?: string | undefined;
+  /** What the author is doing, by its own name, up to 255 characters: all that an agent changes for one request has the same one. */
+  readonly run?: string | undefined;
+  /** For whom, as `user:ann`. The token has to name them in its `onBehalfOf`, else the write is refused. */
+  readonly onBehalfOf?: string | undefined;
+  /** Notes of your own, up to 4 KiB of JSON. */
+  readonly meta?: JsonObject | undefined;
+}
+
+export interface WriteOptions extends AttributionOptions {
   /** Default `notify`: a stale write is not applied and becomes a conflict. */
   onStale?: OnStale | undefined;
   /** Default: the position of this client's rows when the write was made. */

@@ -12,6 +12,7 @@ import type { Random } from "../../engine/ports.ts";
 import { invalid, localError, odd, SyncError } from "../../errors.ts";
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { Row } from "../../protocol/commits/apply.ts";
+import { attributionOf } from "../../protocol/commits/attribution-of.ts";
 import { CHANGE, type Change } from "../../protocol/commits/change.ts";
 import type { FieldChanges } from "../../protocol/commits/field-change.ts";
 import type { OnStale } from "../../protocol/commits/stale.ts";
@@ -71,7 +72,8 @@ export function makeWrite(
     const copied = isUndo ? Object.keys(operation.data ?? {}) : undefined;
     return underClaim({ ...operation, readAt, onStale, ...(copied && { copied }) }, claims);
   });
-  deps.later()?.judgeCommit(deps.engine.store.getState(), operations, reads);
+  const attribution = attributionOf(options);
+  deps.later()?.judgeCommit(deps.engine.store.getState(), { operations, reads, attribution });
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
     throw odd("claim", "The lease is on a record that this write does not name.");
   const clientTxId = options.clientTxId === undefined ? deps.random.id() : checkTxId(options.clientTxId);
@@ -88,7 +90,7 @@ export function makeWrite(
       // A person decides about the values of a conflict. Its changes are sent either way.
       isGone = type !== "claim_error" && code !== "stale_context";
     });
-  deps.engine.dispatch({ type: "mutated", clientTxId, operations, reads });
+  deps.engine.dispatch({ type: "mutated", clientTxId, operations, reads, attribution });
   return {
     ...{ id: operations[0]?.id ?? "", clientTxId, queued, receipt },
     undo: (undoOptions) => {

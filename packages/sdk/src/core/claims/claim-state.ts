@@ -20,7 +20,7 @@ export interface Target {
 export const targetKey = (target: Target): string => `${recordKey(target)}#${target.field ?? ""}`;
 
 /** The options that are sent to the server. The other options of a claim concern only the client. */
-export type Terms = Pick<ClaimBody, "action" | "ttl" | "description" | "meta" | "preempt">;
+export type Terms = Pick<ClaimBody, "action" | "ttl" | "description" | "meta" | "run" | "onBehalfOf" | "preempt">;
 
 /** One use of the claim in the app. All uses share one claim, because the server sees one participant. */
 export interface User {

@@ -1,5 +1,6 @@
 import type { Claim } from "../../protocol/claims/claim.ts";
 import type { Action } from "../../protocol/commits/action.ts";
+import type { Attribution } from "../../protocol/commits/attribution-of.ts";
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import type { FieldChanges } from "../../protocol/commits/field-change.ts";
 import type { OnStale, StaleNotification } from "../../protocol/commits/stale.ts";
@@ -77,6 +78,8 @@ export interface Mutation {
   readonly seq: number | undefined;
   readonly operations: readonly MutationOperation[];
   readonly reads: readonly Premise[];
+  /** Why it was made. Undefined: its author said nothing. */
+  readonly attribution?: Attribution | undefined;
   /** The exact text of the commit. Every retry sends it under the same name. Empty until serialized. */
   readonly body: string;
   /** Length of `body` in UTF-8. */

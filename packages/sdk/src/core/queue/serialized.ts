@@ -10,6 +10,7 @@ export function serialized(m: Mutation, clientId: string, { position = 0, logId 
     ...(reads.length > 0 && { reads }),
     clientTxId: m.clientTxId,
     clientId,
+    ...m.attribution,
   });
   return { ...m, operations, reads, body, bytes: utf8Length(body), logId };
 }

@@ -74,11 +74,17 @@ const LONGEST_NAMES = {
 
 /** The size of a commit, as the only one of a bulk. `bytesOf` counts the bytes of a text in UTF-8. */
 export function commitSizeProblem(
-  { operations, reads }: { readonly operations: readonly object[]; readonly reads: readonly object[] },
+  {
+    operations,
+    reads,
+    attribution,
+  }: { readonly operations: readonly object[]; readonly reads: readonly object[]; readonly attribution?: object },
   bytesOf: (text: string) => number,
 ): CommitProblem | undefined {
   const placed = (all: readonly object[]) => all.map((one) => ({ ...one, readAt: Number.MAX_SAFE_INTEGER }));
-  const body = { commits: [{ operations: placed(operations), reads: placed(reads), ...LONGEST_NAMES }] };
+  const body = {
+    commits: [{ operations: placed(operations), reads: placed(reads), ...attribution, ...LONGEST_NAMES }],
+  };
   const text = JSON.stringify(body);
   // A value and its comma take at least two bytes, so shorter texts cannot exceed the limit.
   if (text.length > 2 * commitLimits.jsonValues && valuesIn(body) > commitLimits.jsonValues)
