@@ -299,3 +299,18 @@ test("[AG6] the tools of two agents share the work: each claims records that the
   );
   expect(done.sort()).toEqual([...ids].sort());
 });
+
+test("[AG16] what the tools write and claim says the run, for whom, and the model's reason", async () => {
+  const writer = await people.agent("writer", { onBehalfOf: ["user:ann"] });
+  const worksFor = { run: "run-1", onBehalfOf: "user:ann" };
+  const { tools, close } = createTools({ client: writer.client, schema, ...worksFor });
+  const id = await slide();
+  await until(() => expect(writer.client.models.slide.get(id)).toBeDefined());
+  await tools.claim_record.execute({ model, id, reason: "Shortens the title" });
+  expect(await claimsOn(id)).toMatchObject([{ actor: "writer", description: "Shortens the title", ...worksFor }]);
+  const answer = await tools.update_record.execute({ model, id, data: { title: "T" }, reason: "It was too long" });
+  expect(answer).toMatchObject({ ok: true, status: "confirmed" });
+  await close();
+  const { data } = await people.request("GET", "/v1/log?limit=1000&run=run-1");
+  expect(data).toMatchObject([{ id, actor: "writer", reason: "It was too long", ...worksFor }]);
+});

@@ -41,6 +41,8 @@ export function closedInTheEnd<C extends { close(): Promise<void> }>(client: C):
 
 type Options = Partial<Pick<ClientOptions<ModelSchema>, "stream" | "clientId">> & {
   readonly operations?: readonly string[];
+  /** Of an agent: for whom it may write. */
+  readonly onBehalfOf?: readonly string[];
 };
 
 /** `own`: the models, if not those of `schema`. */
@@ -89,8 +91,8 @@ export async function startPeople<S extends ModelSchema = typeof schema>(
       const body = { user: { id: userId }, operations, syncGroups: ["deck:d1"] };
       return open(await request("POST", "/v1/ephemeral_keys", body), options);
     },
-    async agent(participantId, { operations = ["slide.*"], ...options } = {}) {
-      const body = { participantId, operations, syncGroups: ["deck:d1"] };
+    async agent(participantId, { operations = ["slide.*"], onBehalfOf = [], ...options } = {}) {
+      const body = { participantId, operations, onBehalfOf, syncGroups: ["deck:d1"] };
       return open(await request("POST", "/v1/capabilities", body), options);
     },
   };

@@ -12,6 +12,10 @@ export interface ToolOptions<S extends ModelSchema> {
   readonly client: SyncClient<S>;
   /** The schema of the client, or one with fewer models to limit what the agent sees. */
   readonly schema: ModelSchema;
+  /** What the agent is doing, by your own name: all that these tools write and claim has it. */
+  readonly run?: string | undefined;
+  /** For whom the agent works, as `user:ann`. Its token has to name them in `onBehalfOf`. */
+  readonly onBehalfOf?: string | undefined;
   /** How long to wait for the service before the model is informed that there is no answer yet. Default 10 000. */
   readonly answerMs?: number | undefined;
   /** A claim that no call has used for this long is released. Default 300 000. */
@@ -39,13 +43,13 @@ const CLOSE_MS = 2_000;
  * and never overwrites unseen changes.
  */
 export function createTools<const S extends ModelSchema>(options: ToolOptions<S>): ToolKit {
-  const { schema, answerMs = 10_000, claimIdleMs = 300_000 } = options;
+  const { schema, run, onBehalfOf, answerMs = 10_000, claimIdleMs = 300_000 } = options;
   // The tools use model and field names at run time and check them against the schema's value, not its types.
   const client = options.client as unknown as SyncClient<ModelSchema>;
   for (const [name, value] of Object.entries({ answerMs, claimIdleMs }))
     if (!(typeof value === "number" && value >= 0 && value < 2 ** 31))
       throw new TypeError(`${name} must be a number of milliseconds from 0 to 24 days (got ${String(value)}).`);
-  const context = createToolContext({ client, schema, answerMs, claimIdleMs });
+  const context = createToolContext({ client, schema, worksFor: { run, onBehalfOf }, answerMs, claimIdleMs });
   return {
     tools: {
       read_record: readRecord(context),

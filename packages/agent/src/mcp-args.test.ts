@@ -13,12 +13,27 @@ test("[AG9] arguments and environment name the server, the token and the models"
     token: { kind: "fixed", token: "rk_one" },
     schemaFile: undefined,
     models: undefined,
+    run: undefined,
+    onBehalfOf: undefined,
     store: undefined,
   });
-  const args = ["--url", "https://sync.example.com/api", "--models", "slide, document", "--store", "agent.db"];
+  const args = [
+    "--url",
+    "https://sync.example.com/api",
+    "--models",
+    "slide, document",
+    "--store",
+    "agent.db",
+    "--run",
+    "r1",
+    "--on-behalf-of",
+    "user:ann",
+  ];
   expect(readMcpArgs(args, { ...given, HOLDFAST_URL: "http://elsewhere" })).toMatchObject({
     url: "https://sync.example.com/api",
     models: ["slide", "document"],
+    run: "r1",
+    onBehalfOf: "user:ann",
     store: "agent.db",
   });
 });
@@ -29,6 +44,8 @@ test("[AG9] help is not a fault, and lists every option", () => {
     "--url",
     "--schema",
     "--models",
+    "--run",
+    "--on-behalf-of",
     "--store",
     "HOLDFAST_TOKEN",
     "HOLDFAST_TOKEN_COMMAND",

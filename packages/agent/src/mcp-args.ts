@@ -7,6 +7,8 @@ An MCP server on stdin and stdout that lets a model read, list, claim, update an
   --url <url>          the server (default: HOLDFAST_URL, else http://127.0.0.1:8787)
   --schema <file>      a JSON file with the models (default: the server's models)
   --models <a,b>       only these models
+  --run <name>         what the agent is doing: said with all that it writes and claims
+  --on-behalf-of <who> for whom, as user:ann; the token has to allow it
   --store <file>       a file that keeps unsent writes across restarts; needs the package libsql
 
 The token identifies the agent: the tools act as it, within its scope. Set one of
@@ -26,6 +28,8 @@ export interface McpArgs {
   readonly token: TokenOrigin;
   readonly schemaFile: string | undefined;
   readonly models: readonly string[] | undefined;
+  readonly run: string | undefined;
+  readonly onBehalfOf: string | undefined;
   readonly store: string | undefined;
 }
 
@@ -43,7 +47,15 @@ export function readMcpArgs(
   const url = values.url ?? env.HOLDFAST_URL ?? "http://127.0.0.1:8787";
   if (!/^https?:$/.test(protocolOf(url))) throw new UsageError(`--url must be an http or https URL (got "${url}").`);
   const models = values.models?.split(",").map((name) => name.trim());
-  return { url, token, schemaFile: values.schema, models, store: values.store };
+  return {
+    url,
+    token,
+    schemaFile: values.schema,
+    models,
+    run: values.run,
+    onBehalfOf: values["on-behalf-of"],
+    store: values.store,
+  };
 }
 
 function tokenOrigin(env: Readonly<Record<string, string | undefined>>): TokenOrigin {
@@ -71,6 +83,8 @@ function parse(args: readonly string[]) {
         url: { type: "string" },
         schema: { type: "string" },
         models: { type: "string" },
+        run: { type: "string" },
+        "on-behalf-of": { type: "string" },
         store: { type: "string" },
         help: { type: "boolean", short: "h" },
       },

@@ -3,10 +3,17 @@ import { type Refusal, refuse } from "./answer.ts";
 import { createHeldLeases, type HeldLeases } from "./held-leases.ts";
 import { createReadSet, type ReadSet } from "./read-set.ts";
 
+/** What the agent is doing, and for whom: said with all that it writes and claims. */
+export interface WorksFor {
+  readonly run?: string | undefined;
+  readonly onBehalfOf?: string | undefined;
+}
+
 /** What all tools of one agent share. */
 export interface ToolContext {
   readonly client: SyncClient<ModelSchema>;
   readonly schema: ModelSchema;
+  readonly worksFor: WorksFor;
   readonly readSet: ReadSet;
   readonly leases: HeldLeases;
   /** How long to wait for an answer of the service. */
@@ -18,14 +25,22 @@ export interface ToolContext {
 export interface ToolContextOptions {
   readonly client: SyncClient<ModelSchema>;
   readonly schema: ModelSchema;
+  readonly worksFor?: WorksFor;
   readonly answerMs: number;
   readonly claimIdleMs: number;
 }
 
-export function createToolContext({ client, schema, answerMs, claimIdleMs }: ToolContextOptions): ToolContext {
+export function createToolContext({
+  client,
+  schema,
+  worksFor = {},
+  answerMs,
+  claimIdleMs,
+}: ToolContextOptions): ToolContext {
   return {
     client,
     schema,
+    worksFor,
     answerMs,
     readSet: createReadSet(client),
     leases: createHeldLeases(claimIdleMs),

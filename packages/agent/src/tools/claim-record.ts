@@ -43,7 +43,7 @@ export function claimRecord(context: ToolContext): AgentTool<ClaimInput> {
 
 /** Resolves with the lease, or with why there is none in time. */
 async function take(
-  { client, answerMs }: ToolContext,
+  { client, worksFor, answerMs }: ToolContext,
   { model, id, field, reason, waitSeconds = 0 }: ClaimInput,
   signal: AbortSignal | undefined,
 ): Promise<Lease | Answer> {
@@ -60,6 +60,7 @@ async function take(
       onPosition: (position) => {
         before = position;
       },
+      ...worksFor,
       ...(field !== undefined && { field }),
       ...(reason !== undefined && { description: reason }),
     });

@@ -15,6 +15,7 @@ export interface UpdateInput {
   model: string;
   id: string;
   data: Record<string, unknown>;
+  reason?: string | undefined;
 }
 
 type Outcome = { readonly receipt: CommitReceipt } | { readonly error: unknown };
@@ -28,6 +29,7 @@ export function updateRecord(context: ToolContext): AgentTool<UpdateInput> {
     model,
     id,
     data: z.looseObject({}).describe('The fields that change, for example {"title":"New"}.'),
+    reason: z.string().min(1).max(1_000).optional().describe("Why, in a sentence for the people who see the change."),
   });
   const description = `${DESCRIPTION}\n${describeModels(context.schema)}`;
   return defineTool<UpdateInput>(context, description, inputSchema, async (asked): Promise<Answer> => {
@@ -58,11 +60,21 @@ export function updateRecord(context: ToolContext): AgentTool<UpdateInput> {
   });
 }
 
-function writeOf({ client, leases }: ToolContext, { model, id, data }: UpdateInput, readAt: number): Write {
+function writeOf(
+  { client, leases, worksFor }: ToolContext,
+  { model, id, data, reason }: UpdateInput,
+  readAt: number,
+): Write {
   const claim = leases.covering(model, id, Object.keys(data));
   const api = client.models[model];
   if (!api) throw new Error(`The client's schema has no model "${model}".`);
-  return api.update(id, data as JsonObject, { readAt, onStale: "reject", ...(claim && { claim }) });
+  return api.update(id, data as JsonObject, {
+    readAt,
+    onStale: "reject",
+    ...worksFor,
+    reason,
+    ...(claim && { claim }),
+  });
 }
 
 function confirmed(context: ToolContext, { model, id }: UpdateInput, { lastSyncId }: CommitReceipt): Answer {
