@@ -192,7 +192,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
 
   return {
     schema: settings.schema,
-    models: modelApis<S>(deps, lists, settings.schema, collab, subscribe),
+    models: modelApis<S>(deps, lists, settings.schema, collab, subscribe, usable),
     claims: claimsOn(collab, engine) as ClaimsApi<S>,
     presence: (room) => presenceIn(collab, room),
     commit: (operations, commitOptions) => makeCommit(deps, operations, commitOptions),
@@ -246,9 +246,10 @@ function modelApis<S extends ModelSchema>(
   schema: S,
   collab: Lazy<Collab>,
   subscribe: SyncClient<S>["subscribe"],
+  usable: () => Promise<Runtime>,
 ): SyncClient<S>["models"] {
   const names = Object.keys(schema.models) as ModelName<S>[];
-  const apis = names.map((name) => [name, modelApi<S, ModelName<S>>(deps, lists, collab, name, subscribe)]);
+  const apis = names.map((name) => [name, modelApi<S, ModelName<S>>(deps, lists, collab, name, subscribe, usable)]);
   // Without a prototype: `models.constructor` is a model of that name, or undefined.
   return Object.assign(Object.create(null), Object.fromEntries(apis)) as SyncClient<S>["models"];
 }

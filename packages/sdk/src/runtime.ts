@@ -1,3 +1,4 @@
+import { type Blame, readBlame } from "./api/facts/blame.ts";
 import { rowFacts } from "./api/facts/row-facts.ts";
 import { listQuery } from "./api/lists/list-query.ts";
 import { queryStatus } from "./api/lists/query-status.ts";
@@ -7,6 +8,7 @@ import { Loads } from "./api/loading/loads.ts";
 import type { Ending } from "./api/shutdown.ts";
 import { decisionItems } from "./api/writes/decision-items.ts";
 import { judgeCommit } from "./api/writes/judge-commit.ts";
+import { checkId } from "./api/writes/payload.ts";
 import { exportPending, type PendingExport, readExport } from "./api/writes/pending-export.ts";
 import { seenRecords } from "./api/writes/seen-before.ts";
 import { undoOf } from "./api/writes/undo.ts";
@@ -14,6 +16,7 @@ import type { LaterCode } from "./api/writes/write.ts";
 import { alone } from "./browser/tabs.ts";
 import type { MergeText } from "./core/conflicts/plan-merge.ts";
 import { namedOwner } from "./core/connection/same-owner.ts";
+import { tableOf } from "./core/log/tables.ts";
 import type { ClientState } from "./core/state.ts";
 import { machineWith } from "./core/step.ts";
 import { type OpenStore, storeOf } from "./engine/choose-store.ts";
@@ -97,6 +100,8 @@ export interface Runtime extends LaterCode {
   readonly decisionItems: typeof decisionItems;
   readonly queryStatus: typeof queryStatus;
   readonly indexes: ValueIndexes;
+  /** Who set the fields of a record last. */
+  blame(model: string, id: string): Promise<Blame>;
   exportPending(exported: () => ClientState): Promise<PendingExport>;
   readonly readExport: typeof readExport;
   readonly loads: Loads;
@@ -223,6 +228,10 @@ export function openRuntime(
       return exportPending(exported(), clock.now());
     },
     readExport,
+    blame: (model, id) => {
+      const fields = Object.keys(models[tableOf(model)]?.fields ?? {}).filter((field) => field !== "id");
+      return readBlame({ server, engine }, { model, id: checkId(id), fields }, closing.signal);
+    },
     loads: new Loads({ engine, ending, settings }),
     undoOf,
     judgeCommit,

@@ -6,6 +6,7 @@ import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { ModelName, RowOf } from "../protocol/schema/row-types.ts";
 import type { Lease } from "./claims/claims-api.ts";
 import type { Collab } from "./claims/collab.ts";
+import type { Blame } from "./facts/blame.ts";
 import type { Lazy } from "./lazy.ts";
 import type { AnyQuery } from "./lists/list-query.ts";
 import type { Lists } from "./lists/lists.ts";
@@ -20,6 +21,7 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
   collab: Lazy<Collab>,
   model: M,
   subscribe: (listener: () => void) => () => void,
+  usable: () => Promise<{ blame(model: string, id: string): Promise<Blame> }>,
 ): ModelApi<S, M> {
   type Row = RowOf<S, M>;
   return {
@@ -58,6 +60,7 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
       tell();
       return subscribe(tell);
     },
+    blame: async (id) => (await usable()).blame(model, id) as Promise<never>,
     list: (query = {}) => lists.list(model, query as AnyQuery) as never,
   };
 }

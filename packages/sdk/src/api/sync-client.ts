@@ -9,6 +9,7 @@ import type { JsonObject } from "../protocol/json.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { DataOf, ModelName, NewRow, Patch, RowOf } from "../protocol/schema/row-types.ts";
 import type { ClaimOptions, ClaimsApi, Lease } from "./claims/claims-api.ts";
+import type { Blame } from "./facts/blame.ts";
 import type { FollowedWhere, FollowScope } from "./followed-scope.ts";
 import type { CountQuery, Counts, Include, NoInclude, Query, QueryRow } from "./lists/query.ts";
 import type { LoadedPart, LoadOptions } from "./loading/loaded-part.ts";
@@ -134,6 +135,11 @@ export interface ModelApi<S extends ModelSchema, M extends ModelName<S>> {
    * until a count changes.
    */
   countBy<F extends keyof RowOf<S, M> & string>(field: F, query?: CountQuery<S, M>): Counts<S, M, F>;
+  /**
+   * Asks the server who set each field last, and why, as far as its log reaches. Rejects with a `SyncError` if it cannot be
+   * reached, or there is no such record.
+   */
+  blame(id: string): Promise<Blame<keyof RowOf<S, M> & string>>;
 }
 
 export type CommitOperation<S extends ModelSchema> = {

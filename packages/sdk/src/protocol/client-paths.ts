@@ -6,6 +6,7 @@ export const clientPaths = {
   readCommit: ["GET", "/v1/commits/:clientTxId"],
   readIdentity: ["GET", "/v1/identity"],
   readRecord: ["GET", "/v1/models/:model/:id"],
+  readHistory: ["GET", "/v1/models/:model/:id/history"],
   readLog: ["GET", "/v1/log"],
   readSnapshot: ["GET", "/v1/snapshot"],
   acquireClaim: ["POST", "/v1/models/:model/:id/claim"],

@@ -8,7 +8,6 @@ export const paths = {
   deleteRecord: ["DELETE", "/v1/models/:model/:id"],
   listRecords: ["GET", "/v1/models/:model"],
   queryRecords: ["POST", "/v1/models/:model/query"],
-  readHistory: ["GET", "/v1/models/:model/:id/history"],
   archiveRecord: ["POST", "/v1/models/:model/:id/archive"],
   unarchiveRecord: ["POST", "/v1/models/:model/:id/unarchive"],
   commit: ["POST", "/v1/commits"],

@@ -10,7 +10,13 @@ import type { Exchange, ExchangeRequest, ExchangeResponse } from "./exchange.ts"
 /** A frame can have 64 KiB. */
 const MOST_BYTES = 49_152;
 /** Those whose answers are long, or that are needed without a stream. */
-const OVER_HTTP: ReadonlySet<string> = new Set(["readIdentity", "readRecord", "readLog", "readSnapshot"]);
+const OVER_HTTP: ReadonlySet<string> = new Set([
+  "readIdentity",
+  "readRecord",
+  "readHistory",
+  "readLog",
+  "readSnapshot",
+]);
 
 /** Ends a call, with its answer or without one. */
 type OpenCall = (response?: ExchangeResponse) => void;

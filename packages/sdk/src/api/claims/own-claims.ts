@@ -1,13 +1,8 @@
 import type { Holds } from "../../core/claims/claim-state.ts";
 import { recordKey } from "../../core/log/tables.ts";
-import { knownFailure } from "../../core/queue/known-failure.ts";
-import { type Reply, verdictOf } from "../../core/queue/outcome.ts";
-import { readFailure } from "../../core/queue/read-failure.ts";
+import { askServer } from "../../engine/ask-server.ts";
 import type { CollabEngine, CollabEngineDeps } from "../../engine/collab-engine.ts";
-import type { Asked } from "../../engine/ports.ts";
-import { SyncError } from "../../errors.ts";
 import type { Claim } from "../../protocol/claims/claim.ts";
-import type { ClientEndpointName } from "../../protocol/client-paths.ts";
 import type { OwnClaim } from "./claims-api.ts";
 import type { LeasesDeps } from "./leases.ts";
 
@@ -31,7 +26,7 @@ export async function ownClaims(
   const claims: Claim[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
     const query = { limit: PAGE, ...(cursor && { starting_after: cursor }) };
-    const { data, next_cursor } = (await request(engineDeps, "listOwnClaims", { query })) as Page;
+    const { data, next_cursor } = (await askServer(engineDeps, "listOwnClaims", { query })) as Page;
     claims.push(...data);
     cursor = next_cursor;
   }
@@ -43,26 +38,10 @@ export async function ownClaims(
     async release() {
       const { resource: model, id } = claim.target;
       await deps.arrived(recordKey({ model, id }), (operation) => operation.claim === claim.id);
-      await request(engineDeps, "releaseClaim", { params: { id: claim.id } });
+      await askServer(engineDeps, "releaseClaim", { params: { id: claim.id } });
     },
   }));
 }
 
 const claimIds = (holds: Holds): ReadonlySet<string> =>
   new Set([...holds.values()].flatMap(({ stage }) => ("claimId" in stage && stage.claimId ? [stage.claimId] : [])));
-
-async function request(
-  { server, engine }: CollabEngineDeps,
-  name: ClientEndpointName,
-  options: Asked,
-): Promise<unknown> {
-  const reply = await server.request(name, options, new AbortController().signal);
-  const verdict = verdictOf(reply);
-  if (verdict.then === "read") return verdict.body;
-  if (verdict.then === "refused") throw new SyncError(verdict.failure);
-  if (verdict.then === "sign-in") engine.dispatch({ type: "tokenRefused", reason: verdict.reason });
-  const code = verdict.then === "sign-in" ? "auth_no_credentials" : "unavailable";
-  throw new SyncError(failureOf(reply) ?? knownFailure(code, verdict.reason));
-}
-
-const failureOf = (reply: Reply) => (reply.kind === "answer" ? readFailure(reply.body, reply.status) : undefined);
