@@ -16,6 +16,7 @@ const help = `Proofreads a deck: spelling, quotes, dashes, dots and spaces, one 
   --token <key>     a key for it (default: HOLDFAST_TOKEN, or the demo's own)
   --pace <ms>       how long it looks at a slide with mistakes (default: 2500); or several, with commas: at the first, the second …
   --patience <ms>   how long it waits at the end for a slide that a person edits (default: 60000)
+  --for <who>       who has sent it, as user:ada: said with each change
   --json            print each step as a line of JSON, for programs
   --help
 
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
       token: { type: "string" },
       pace: { type: "string" },
       patience: { type: "string" },
+      for: { type: "string" },
       json: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -53,7 +55,12 @@ async function main(): Promise<void> {
         : client.models.document.get(values.deck);
     if (!deck)
       throw new Error(values.deck === undefined ? "There is no deck yet." : `There is no deck ${values.deck}.`);
-    const { mended, left } = await proofreadDeck(client, deck.id, { ...pace, print: say, report });
+    const { mended, left } = await proofreadDeck(client, deck.id, {
+      ...pace,
+      onBehalfOf: values.for,
+      print: say,
+      report,
+    });
     say(`“${deck.title}”: ${count(mended)} mended${left > 0 ? `, ${count(left)} left to others` : ""}.`);
   } finally {
     await client.close();

@@ -12,6 +12,8 @@ export interface ProofreadOptions {
   readonly pacesMs: readonly number[];
   /** How long it waits, at the end, for a slide that a person is still editing. */
   readonly patienceMs: number;
+  /** Who has sent it, as `user:ada`. */
+  readonly onBehalfOf?: string | undefined;
   print(line: string): void;
   report(event: ProofreadEvent): void;
 }
@@ -29,8 +31,10 @@ export interface Proofread {
 export async function proofreadDeck(
   client: SyncClient<BoardSchema>,
   deckId: string,
-  { pacesMs, patienceMs, print, report }: ProofreadOptions,
+  { pacesMs, patienceMs, onBehalfOf, print, report }: ProofreadOptions,
 ): Promise<Proofread> {
+  // All that it changes this time can be found, and taken back, by this name.
+  const worksFor = { run: `proofread ${deckId} ${new Date().toISOString()}`, onBehalfOf };
   const room = client.presence(`deck:${deckId}`);
   const skipped: string[] = [];
   let looked = 0;
@@ -51,6 +55,7 @@ export async function proofreadDeck(
         description: "correcting mistakes",
         ttl: "20s",
         queue: waits,
+        ...worksFor,
         ...(waits && { signal: AbortSignal.timeout(patienceMs) }),
       });
     } catch (error) {
@@ -76,7 +81,8 @@ export async function proofreadDeck(
         print(`${name}: taken over`);
         leave(id);
       } else if (changes.length > 0) {
-        await lease.update(Object.fromEntries(changes.map(({ field, after }) => [field, after]))).receipt;
+        const patch = Object.fromEntries(changes.map(({ field, after }) => [field, after]));
+        await lease.update(patch, { ...worksFor, reason: "Spelling and punctuation" }).receipt;
         print(`${name}: mended`);
         mended += 1;
         report({ type: "changed", slide: id, fields: changes });

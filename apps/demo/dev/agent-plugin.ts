@@ -7,7 +7,7 @@ import { nodeWords, proofreadProgram } from "./project.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /**
- * `POST /agent?deck=…` sends the proofreader through a deck, as a process of its own: it finds the server and its token like
+ * `POST /agent?deck=…&for=…` sends the proofreader through a deck, as a process of its own: it finds the server and its token like
  * any agent, and ends when it is through. The response is what it reports, a line of JSON for each step. One at a time for
  * each deck.
  */
@@ -18,32 +18,41 @@ export function agentPlugin(): Plugin {
       for (const child of running.values()) child.kill("SIGTERM");
     });
     middlewares.use("/agent", (request, response) => {
-      const asked = deckOf(request, running);
-      if (typeof asked === "string") sendAgent(asked, running, response);
+      const asked = errandOf(request, running);
+      if ("deck" in asked) sendAgent(asked, running, response);
       else void sendAnswer(response, Promise.resolve(asked));
     });
   };
   return { name: "holdfast-demo-agent", configureServer: serve, configurePreviewServer: serve };
 }
 
-function deckOf(
+interface Errand {
+  readonly deck: string;
+  /** For whom, `user:<id>`. */
+  readonly person: string | undefined;
+}
+
+function errandOf(
   request: IncomingMessage,
   running: ReadonlyMap<string, ChildProcess>,
-): string | { status: number; body: string } {
+): Errand | { status: number; body: string } {
   if (request.method !== "POST") return { status: 405, body: "This address answers POST." };
   if (!isFromOurPage(request.headers, request.socket.remoteAddress))
     return { status: 403, body: "The agent is sent by this demo’s own page only." };
-  const deck = new URL(request.url ?? "", "http://page").searchParams.get("deck") ?? "";
+  const { searchParams } = new URL(request.url ?? "", "http://page");
+  const deck = searchParams.get("deck") ?? "";
+  const person = searchParams.get("for") ?? undefined;
   if (!/^[\w.:~-]{1,255}$/.test(deck)) return { status: 400, body: "deck is the id of a deck." };
+  if (person !== undefined && !/^user:[\w.~-]{1,200}$/.test(person)) return { status: 400, body: "for is a person." };
   if (running.has(deck)) return { status: 409, body: "The proofreader is at it already." };
-  return deck;
+  return { deck, person };
 }
 
 /** The agent goes on when the page that asked for it is closed. */
-function sendAgent(deck: string, running: Map<string, ChildProcess>, response: ServerResponse): void {
+function sendAgent({ deck, person }: Errand, running: Map<string, ChildProcess>, response: ServerResponse): void {
   // A test decides how long the agent stays at each slide.
   const pace = process.env.HOLDFAST_TEST_PACE;
-  const words = ["--deck", deck, "--json", ...(pace ? ["--pace", pace] : [])];
+  const words = ["--deck", deck, "--json", ...(person ? ["--for", person] : []), ...(pace ? ["--pace", pace] : [])];
   const child = spawn(process.execPath, nodeWords(proofreadProgram, ...words), {
     stdio: ["ignore", "pipe", "inherit"],
   });

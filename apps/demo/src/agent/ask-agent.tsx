@@ -1,4 +1,5 @@
-import { useState } from "react";
+import { useContext, useState } from "react";
+import { PersonContext } from "../people/people.ts";
 import { useSyncStatus } from "../sync.ts";
 import type { ProofreadPanel } from "./proofread-panel.tsx";
 import type { ProofreadRun } from "./proofread-run.ts";
@@ -17,13 +18,14 @@ interface Props {
 /** Sends an agent through the deck: a process of its own, with its own token, that edits beside people. */
 export function AskAgent({ deckId, onStart }: Props) {
   const [says, setSays] = useState("");
+  const person = useContext(PersonContext);
   const isOnline = useSyncStatus((status) => status.name === "online");
 
   const ask = async () => {
     setSays("");
     try {
       const { ProofreadPanel, startProofreading } = await import("./proofread-panel.tsx");
-      onStart({ run: startProofreading(deckId), Panel: ProofreadPanel });
+      onStart({ run: startProofreading(deckId, person), Panel: ProofreadPanel });
     } catch {
       setSays("The agent could not be asked: this page’s server does not answer.");
     }

@@ -8,14 +8,14 @@ export interface ProofreadRun {
 }
 
 /** Sends the proofreader through a deck, and reads what it reports. */
-export function startProofreading(deckId: string): ProofreadRun {
+export function startProofreading(deckId: string, person: string): ProofreadRun {
   let report = NEW_REPORT;
   const listeners = new Set<() => void>();
   const show = (next: ProofreadReport) => {
     report = next;
     for (const listener of listeners) listener();
   };
-  ask(deckId, (event) => show(withEvent(report, event))).then(
+  ask(deckId, person, (event) => show(withEvent(report, event))).then(
     (refusal) => show(stopped(report, refusal)),
     () => show(stopped(report, "The connection to this page’s server was lost. The proofreader may still be at work.")),
   );
@@ -29,8 +29,10 @@ export function startProofreading(deckId: string): ProofreadRun {
 }
 
 /** Resolves at the end of the response, with why there was none; empty: there was one. */
-async function ask(deckId: string, onEvent: (event: ProofreadEvent) => void): Promise<string> {
-  const response = await fetch(`/agent?deck=${encodeURIComponent(deckId)}`, { method: "POST" });
+async function ask(deckId: string, person: string, onEvent: (event: ProofreadEvent) => void): Promise<string> {
+  const response = await fetch(`/agent?${new URLSearchParams({ deck: deckId, for: `user:${person}` })}`, {
+    method: "POST",
+  });
   if (!response.ok || !response.body) return await response.text();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let open = "";

@@ -62,10 +62,24 @@ describe("[Y12] a deck at a moment", () => {
   });
 });
 
-test("[Y12] each moment is a sentence", () => {
-  const said = moments.map((moment, at) =>
-    momentWords(moment, deckAt(moments, at), moment.by === "user:ben" ? "Ben" : "you"),
+const nameOf = (participant: string) =>
+  ({ "user:ben": "Ben", "agent:proofreader": "the proofreader" })[participant] ?? "you";
+
+test("[Y12] what an agent did says for whom and why", () => {
+  const [first] = momentsOf([entry({ data: row("One", 1) })]);
+  const why = { reason: "Spelling and punctuation", onBehalfOf: "user:ben" };
+  const by = { actor: "proofreader", participantKind: "agent" } as const;
+  const [change] = momentsOf([
+    entry({ verb: "updated", data: row("One", 1, "x"), changedFields: ["notes"], ...by, ...why }),
+  ]);
+  if (!first || !change) throw new Error("Two moments were made.");
+  expect(momentWords(change, deckAt([first], 1), nameOf)).toBe(
+    "The proofreader changed the text of “One” for Ben. Spelling and punctuation.",
   );
+});
+
+test("[Y12] each moment is a sentence", () => {
+  const said = moments.map((moment, at) => momentWords(moment, deckAt(moments, at), nameOf));
   expect(said).toEqual([
     "You began this deck.",
     "You added “One”.",
@@ -86,5 +100,5 @@ test.each([
   const [first] = momentsOf([entry({ data: row("One", 1) })]);
   const [change] = momentsOf([entry({ verb: "updated", data: row("New", 1, "x"), changedFields })]);
   if (!first || !change) throw new Error("Two moments were made.");
-  expect(momentWords(change, deckAt([first], 1), "you")).toBe(sentence);
+  expect(momentWords(change, deckAt([first], 1), nameOf)).toBe(sentence);
 });

@@ -13,6 +13,8 @@ export type Entry = Pick<
   | "actor"
   | "participantKind"
   | "createdAt"
+  | "reason"
+  | "onBehalfOf"
 >;
 
 /** What one writer did at one moment: a write of several slides is one step of the timeline. */
@@ -22,6 +24,9 @@ export interface Moment {
   readonly at: string;
   /** `<kind>:<participant>`. */
   readonly by: string;
+  /** Why, and for whom (`<kind>:<participant>`), if its writer said so. */
+  readonly reason: string | undefined;
+  readonly onBehalfOf: string | undefined;
   readonly entries: readonly Entry[];
 }
 
@@ -41,15 +46,15 @@ export interface EarlierDeck {
 
 /** Entries in the order of the log, put together by the write that they belong to. */
 export function momentsOf(entries: readonly Entry[]): readonly Moment[] {
-  const moments: { syncId: number; at: string; by: string; entries: Entry[] }[] = [];
+  const moments: (Omit<Moment, "syncId" | "entries"> & { syncId: number; entries: Entry[] })[] = [];
   let name: string | undefined;
   for (const entry of entries) {
-    const { syncId, createdAt: at, clientTxId, participantKind, actor } = entry;
+    const { syncId, createdAt: at, clientTxId, participantKind, actor, reason, onBehalfOf } = entry;
     const last = moments.at(-1);
     if (last && clientTxId === name) {
       last.entries.push(entry);
       last.syncId = syncId;
-    } else moments.push({ syncId, at, by: `${participantKind}:${actor}`, entries: [entry] });
+    } else moments.push({ syncId, at, by: `${participantKind}:${actor}`, reason, onBehalfOf, entries: [entry] });
     name = clientTxId;
   }
   return moments;

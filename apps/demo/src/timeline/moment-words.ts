@@ -1,12 +1,14 @@
 import type { EarlierDeck, Entry, Moment } from "./history.ts";
 
-/** What happened at a moment, as one sentence. `before` is the deck that it happened to; `who` begins the sentence. */
-export function momentWords(moment: Moment, before: EarlierDeck, who: string): string {
+/** What happened at a moment, and why. `before` is the deck that it happened to; `nameOf` says whose `<kind>:<participant>` is. */
+export function momentWords(moment: Moment, before: EarlierDeck, nameOf: (participant: string) => string): string {
   const first = moment.entries.find(({ model }) => model === "slide") ?? moment.entries[0];
   if (!first) return "";
   const others = new Set(moment.entries.filter(({ model }) => model === "slide").map(({ id }) => id)).size - 1;
   const more = others > 0 ? `, and ${others} more` : "";
-  return `${capital(who)} ${did(first, before)}${more}.`;
+  const { by, reason, onBehalfOf } = moment;
+  const sentBy = onBehalfOf === undefined ? "" : ` for ${nameOf(onBehalfOf)}`;
+  return `${capital(nameOf(by))} ${did(first, before)}${more}${sentBy}.${reason === undefined ? "" : ` ${reason}.`}`;
 }
 
 function did(entry: Entry, before: EarlierDeck): string {

@@ -23,8 +23,8 @@ export function Timeline({ deckId, close }: { deckId: string; close(): void }) {
   }, [isWhole]);
 
   function sentence(moment: Moment, at: number): string {
-    const who = moment.by === `user:${person}` ? "you" : nameOfParticipant(moment.by);
-    return momentWords(moment, deckAt(moments, at - 1), who);
+    const nameOf = (participant: string) => (participant === `user:${person}` ? "you" : nameOfParticipant(participant));
+    return momentWords(moment, deckAt(moments, at - 1), nameOf);
   }
 
   return (
