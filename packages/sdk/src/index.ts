@@ -5,6 +5,7 @@ import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 
 export type { ClaimOptions, ClaimsApi, Lease, OwnClaim, RecordClaims, SeenClaim } from "./api/claims/claims-api.ts";
+export type { Blame, LastChange } from "./api/facts/blame.ts";
 export type { FollowedWhere, FollowScope } from "./api/followed-scope.ts";
 export type {
   CountQuery,
@@ -34,7 +35,14 @@ export type {
 } from "./api/sync-client.ts";
 export { add, increment, remove } from "./api/writes/changes.ts";
 export type { PendingExport } from "./api/writes/pending-export.ts";
-export type { LeaseRef, UndoableWrite, UpdateOptions, Write, WriteOptions } from "./api/writes/write-api.ts";
+export type {
+  AttributionOptions,
+  LeaseRef,
+  UndoableWrite,
+  UpdateOptions,
+  Write,
+  WriteOptions,
+} from "./api/writes/write-api.ts";
 export type { LossReason } from "./core/queue/failure.ts";
 export type { OldOperation, Upcast } from "./core/schema/old-operation.ts";
 export { schemaHash } from "./core/schema/schema-hash.ts";

@@ -16,6 +16,8 @@ export { isSyncError, SyncError } from "./errors.ts";
 export type {
   Action,
   AttentionItem,
+  AttributionOptions,
+  Blame,
   Change,
   Claim,
   ClaimOptions,
@@ -39,6 +41,7 @@ export type {
   IncludeQuery,
   Json,
   JsonObject,
+  LastChange,
   Lease,
   LeaseRef,
   LoadedPart,

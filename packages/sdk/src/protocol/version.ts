@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 24;
+export const WIRE_VERSION = 25;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -168,5 +168,12 @@ export const wireHistory: readonly { version: number; date: string; hash: string
     date: "2026-11-30",
     hash: "9dd27c34a2977f40",
     change: "A `hello` with `more` names the rest of its parts in `subscribe` frames after `welcome`.",
+  },
+  {
+    version: 25,
+    date: "2026-11-30",
+    hash: "26bacbfec4b6b057",
+    change:
+      "Commits, claims, log entries and webhooks may have `reason`, `run`, `onBehalfOf` and `meta`; `/v1/log` filters by run, actor and principal; tokens have `onBehalfOf`; `on_behalf_of_denied` is new.",
   },
 ];
