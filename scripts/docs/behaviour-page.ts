@@ -24,6 +24,7 @@ export const ruleFiles: readonly string[] = [
   "packages/server/src/edge/http/docs/RULES.md",
   "packages/server/src/kernel/limits/RULES.md",
   "packages/server/src/modules/claims/RULES.md",
+  "packages/server/src/modules/budgets/RULES.md",
   "packages/server/src/modules/webhooks/RULES.md",
   "packages/server/src/modules/RULES.md",
   "packages/server/src/kernel/schema/RULES.md",

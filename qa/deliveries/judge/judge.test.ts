@@ -40,7 +40,7 @@ function sent(at: number, from: number, to: number, more: Sent = {}): Received {
   const { revision = 1, took = 10, models = ["Slide", "document"], edit, ...rest } = more;
   const events = log
     .filter(({ syncId, model }) => syncId >= from && syncId <= to && models.includes(model))
-    .map(({ model, verb, id, data, syncId, createdAt }) => ({
+    .map(({ model, verb, id, data, syncId, createdAt, actor, participantKind }) => ({
       type: `${model.toLowerCase()}.${verb}`,
       model,
       objectId: id,
@@ -48,6 +48,8 @@ function sent(at: number, from: number, to: number, more: Sent = {}): Received {
       syncId,
       id: String(syncId),
       createdAt,
+      actor,
+      participantKind,
     }));
   return {
     name: `q${++named}`,
@@ -413,10 +415,11 @@ describe("invalid histories", () => {
     ],
     [
       "an event has more keys",
-      [sent(100, 1, 10, { edit: (e) => e.with(0, { ...e[0], actor: "key" }) })],
+      [sent(100, 1, 10, { edit: (e) => e.with(0, { ...e[0], secret: "key" }) })],
       none,
       ["content", "missing"],
     ],
+    ["another actor", [sent(100, 1, 10, { edit: (e) => e.with(0, { ...e[0], actor: "another" }) })], none, ["content"]],
     [
       "another time",
       [sent(100, 1, 10, { edit: (e) => e.with(0, { ...e[0], createdAt: "2020-01-01T00:00:00.000Z" }) })],

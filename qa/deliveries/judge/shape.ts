@@ -1,11 +1,12 @@
-import { isDeepStrictEqual } from "node:util";
-import { type LogEntry, type WebhookEvent, webhookLimits } from "@holdfast/sdk/protocol";
+import { attributionOf, type LogEntry, type WebhookEvent, webhookLimits } from "@holdfast/sdk/protocol";
 import type { Named } from "./evidence.ts";
 
 /** The parsed body, or its error. */
 export type Shaped = { readonly events: readonly WebhookEvent[] } | { readonly fault: string };
 
-const KEYS = ["type", "model", "objectId", "data", "syncId", "id", "createdAt"].sort();
+const KEYS = ["type", "model", "objectId", "data", "syncId", "id", "createdAt"];
+/** A test has no actor; only a change that says why has the others. */
+const MORE: ReadonlySet<string> = new Set(["actor", "participantKind", "reason", "run", "onBehalfOf", "meta"]);
 
 export function readBody(text: string): Shaped {
   let body: unknown;
@@ -19,10 +20,14 @@ export function readBody(text: string): Shaped {
   if (Object.keys(others).length > 0 || (logId !== undefined && typeof logId !== "string"))
     return { fault: "is not an object with data and the name of a log alone" };
   for (const event of body.data)
-    if (!isObject(event) || !isDeepStrictEqual(Object.keys(event).sort(), KEYS))
-      return { fault: `has something that is no event: ${JSON.stringify(event)?.slice(0, 200)}` };
+    if (!isEvent(event)) return { fault: `has something that is no event: ${JSON.stringify(event)?.slice(0, 200)}` };
   return { events: body.data as WebhookEvent[] };
 }
+
+const isEvent = (event: unknown): boolean =>
+  isObject(event) &&
+  KEYS.every((key) => key in event) &&
+  Object.keys(event).every((key) => MORE.has(key) || KEYS.includes(key));
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -52,24 +57,30 @@ export function judgeEvent(event: WebhookEvent, entry: LogEntry | undefined): st
 }
 
 /** The keys of an event may be in any order; the order of a row's keys must match. */
-const inOrder = ({ type, model, objectId, data, syncId, id, createdAt }: WebhookEvent): WebhookEvent => ({
-  type,
-  model,
-  objectId,
-  data,
-  syncId,
-  id,
-  createdAt,
+const inOrder = (event: WebhookEvent): WebhookEvent => ({
+  type: event.type,
+  model: event.model,
+  objectId: event.objectId,
+  data: event.data,
+  syncId: event.syncId,
+  id: event.id,
+  createdAt: event.createdAt,
+  ...(event.actor !== undefined && { actor: event.actor }),
+  ...(event.participantKind && { participantKind: event.participantKind }),
+  ...attributionOf(event),
 });
 
-const eventOf = ({ model, verb, id, data, syncId, createdAt }: LogEntry): WebhookEvent => ({
-  type: `${model.toLowerCase()}.${verb}`,
-  model,
-  objectId: id,
-  data,
-  syncId,
-  id: String(syncId),
-  createdAt,
+const eventOf = (entry: LogEntry): WebhookEvent => ({
+  type: `${entry.model.toLowerCase()}.${entry.verb}`,
+  model: entry.model,
+  objectId: entry.id,
+  data: entry.data,
+  syncId: entry.syncId,
+  id: String(entry.syncId),
+  createdAt: entry.createdAt,
+  actor: entry.actor,
+  participantKind: entry.participantKind,
+  ...attributionOf(entry),
 });
 
 const shorten = (text: string) => (text.length > 300 ? `${text.slice(0, 300)} …` : text);

@@ -185,7 +185,7 @@ export function makeEvidence(
   }
 
   function bodyOf(sent: readonly LogEntry[]): string {
-    const events = sent.map(({ model, verb, id, data, syncId, createdAt }) => ({
+    const events = sent.map(({ model, verb, id, data, syncId, createdAt, actor, participantKind }) => ({
       type: `${model.toLowerCase()}.${verb}`,
       model,
       objectId: id,
@@ -193,6 +193,8 @@ export function makeEvidence(
       syncId,
       id: String(syncId),
       createdAt,
+      actor,
+      participantKind,
     }));
     const isSwapped = bug === "swaps two events" && events.length > 3;
     const data = isSwapped ? [...events.slice(0, 1), ...events.slice(1, 3).reverse(), ...events.slice(3)] : events;

@@ -54,7 +54,7 @@ test("[W60] commits reach the handler as the server would send them, signed; Ctr
   const log = (await call("GET", `/v1/log?after=${syncId - 1}`)).body.data as Record<string, unknown>[];
   expect(receiver.refused).toEqual([]);
   expect(eventsAt(receiver)).toEqual(
-    log.map(({ model, verb, id: objectId, data, syncId: at, createdAt }) => ({
+    log.map(({ model, verb, id: objectId, data, syncId: at, createdAt, actor, participantKind }) => ({
       type: `${model}.${verb}`,
       model,
       objectId,
@@ -62,6 +62,8 @@ test("[W60] commits reach the handler as the server would send them, signed; Ctr
       syncId: at,
       id: String(at),
       createdAt,
+      actor,
+      participantKind,
     })),
   );
   for (const { id: webhookId, events } of receiver.received)

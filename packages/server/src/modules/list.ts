@@ -1,3 +1,4 @@
+import { budgets } from "./budgets/module.ts";
 import { claims } from "./claims/module.ts";
 import { databases } from "./databases/module.ts";
 import { presence } from "./presence/module.ts";
@@ -6,4 +7,4 @@ import { tables } from "./tables/module.ts";
 import { webhooks } from "./webhooks/module.ts";
 
 /** What the server has beside its kernel, in the order in which they are asked. */
-export const modules = [tables, claims, presence, webhooks, sources, databases] as const;
+export const modules = [tables, claims, budgets, presence, webhooks, sources, databases] as const;

@@ -126,6 +126,7 @@ export const errorCodes = {
   too_many_claims: { ...claim, status: 429 },
   idempotency_conflict: { type: "idempotency_error", status: 409, then: "fix" },
   too_many_answers: { type: "rate_limit_error", status: 429, then: "wait" },
+  budget_spent: { type: "rate_limit_error", status: 429, then: "fix" },
   rate_limited: { type: "rate_limit_error", status: 429, then: "wait" },
   request_too_large: { type: "too_large_error", status: 413, then: "fix" },
   answer_too_large: unavailable,

@@ -102,6 +102,7 @@ export const errorSentences = {
   idempotency_conflict: "This idempotency key was already used for another request.",
   too_many_answers:
     "Answers to this token, or of the whole server, wait to be read. Read them, and wait as long as Retry-After says.",
+  budget_spent: "The token has written as much as its budget allows.",
   rate_limited: "Too many requests. Wait as long as Retry-After says.",
   request_too_large: "The body is larger than this route allows.",
   answer_too_large:

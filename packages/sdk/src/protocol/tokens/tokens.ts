@@ -7,6 +7,17 @@ const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =
 const OnBehalfOf = Type.Array(Type.String({ pattern: "^(\\*|(user|agent|system):[^\\s]{1,255})$" }), {
   maxItems: 1_000,
 });
+/** What the token may write at most; 429 `budget_spent` beyond it. */
+const Budget = Type.Object(
+  {
+    commits: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** Records that its commits name, counted in each commit. */
+    records: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** Whether each run has that much, or all that the token does together. Default `token`. */
+    per: Type.Optional(Type.Union([Type.Literal("run"), Type.Literal("token")])),
+  },
+  strict,
+);
 const Label = Type.String({ maxLength: 200 });
 /** Seconds until the token expires. */
 const Ttl = Type.Integer({ minimum: 1, maximum: limits.tokenTtlMaxSeconds });
@@ -25,6 +36,8 @@ export const CapabilityBody = Type.Object(
     syncGroups: Type.Optional(SyncGroups),
     /** Default: no one. */
     onBehalfOf: Type.Optional(OnBehalfOf),
+    /** Default: no limit. */
+    budget: Type.Optional(Budget),
     /** Default 600. */
     ttlSeconds: Type.Optional(Ttl),
     label: Type.Optional(Label),
@@ -59,6 +72,7 @@ export const Capability = Type.Object({
   operations: Type.Array(Type.String()),
   syncGroups: Type.Array(Type.String()),
   onBehalfOf: Type.Array(Type.String()),
+  budget: Nullable(Budget),
   /** The token's identity and permissions. */
   scope: Type.Object({
     organizationId: Type.String(),
@@ -152,6 +166,7 @@ export const Identity = Type.Object({
   syncGroups: Type.Array(Type.String()),
   /** For whom it may write: participants, or `*` for everyone. */
   onBehalfOf: Type.Array(Type.String()),
+  budget: Nullable(Budget),
   expiresAt: Nullable(Type.String()),
   logId: Type.String(),
   /** `<organization>/<live|test>/<kind>/<participant>`: what a client's store belongs to. */

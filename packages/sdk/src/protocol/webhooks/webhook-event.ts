@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { attributionKeys } from "../commits/attribution.ts";
-import { PARTICIPANT_KINDS, VERBS } from "../log/log.ts";
+import { PARTICIPANT_KINDS, type ParticipantKind, VERBS } from "../log/log.ts";
 
 /** One committed change, as an endpoint receives it. */
 export const WebhookEvent = Type.Object({
@@ -23,7 +23,9 @@ export const WebhookEvent = Type.Object({
   /** Participant id of the writer. */
   actor: Type.Optional(Type.String()),
   /** Whether a person, an agent or a system wrote it. */
-  participantKind: Type.Optional(Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind)))),
+  participantKind: Type.Optional(
+    Type.Unsafe<ParticipantKind>(Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind)))),
+  ),
   ...attributionKeys,
 });
 export type WebhookEvent = Static<typeof WebhookEvent>;

@@ -388,6 +388,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "operations": "`<model>.<read|create|update|delete>`, `<model>.*`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder`",
     "syncGroups": "`<kind>:<id>`; `org:<organization>` is every record.",
     "onBehalfOf": "Default: no one.",
+    "budget": "Default: no limit.",
+    "budget.records": "Records that its commits name, counted in each commit.",
+    "budget.per": "Whether each run has that much, or all that the token does together. Default `token`.",
     "ttlSeconds": "Default 600.",
     "userMeta": "Your own data, stored with the token, up to 4 096 characters of JSON."
   },
@@ -397,6 +400,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   "Capability": {
     "": "An agent's token. `token` is only in the responses that create and rotate it.",
+    "budget": "What the token may write at most; 429 `budget_spent` beyond it.",
+    "budget.records": "Records that its commits name, counted in each commit.",
+    "budget.per": "Whether each run has that much, or all that the token does together. Default `token`.",
     "scope": "The token's identity and permissions.",
     "lastUsedAt": "Precise to the minute.",
     "rotatedFrom": "The capability that this one replaced, and when that one ends or ended."
@@ -419,6 +425,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   "Identity": {
     "": "A token's identity and permissions.",
     "onBehalfOf": "For whom it may write: participants, or `*` for everyone.",
+    "budget": "What the token may write at most; 429 `budget_spent` beyond it.",
+    "budget.records": "Records that its commits name, counted in each commit.",
+    "budget.per": "Whether each run has that much, or all that the token does together. Default `token`.",
     "owner": "`<organization>/<live|test>/<kind>/<participant>`: what a client's store belongs to.",
     "viewHash": "A fingerprint of everything that the token may read; tokens that may read the same have the same.",
     "serverTime": "The server's time, by which a client knows how far its device's clock is off."

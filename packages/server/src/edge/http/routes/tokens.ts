@@ -7,6 +7,7 @@ import type {
   StoredToken,
   TokenPage,
 } from "../../../kernel/tokens/flows/scoped-token-flows.ts";
+import { shownBudget } from "../../../kernel/tokens/rules/budget.ts";
 import type { Principal } from "../../../kernel/tokens/rules/participant.ts";
 import type { Handlers, Query } from "../answer.ts";
 import { readInteger } from "../query.ts";
@@ -103,6 +104,7 @@ const capabilityOf = (token: StoredToken): Capability => ({
   operations: [...token.operations],
   syncGroups: [...token.syncGroups],
   onBehalfOf: [...token.onBehalfOf],
+  budget: shownBudget(token.budget),
   scope: {
     organizationId: token.organization,
     participantKind: token.participantKind,

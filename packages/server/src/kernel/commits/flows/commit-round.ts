@@ -81,7 +81,7 @@ export function judgeExpected(
   for (const head of heads) {
     const own = jobs.filter((job) => tenantOf(job) === head.tenant);
     const schema = schemas.get(head.tenant, head.schemaVersion);
-    const ofModules = schema && emptyModulesAt(modules, { head, schema });
+    const ofModules = schema && emptyModulesAt(modules, { head, schema, jobs: own });
     if (!ofModules) return undefined;
     tenants.push({ tenant: head.tenant, jobs: own, schema, state: emptyTenantAt(head, schema, sizes, own, ofModules) });
   }

@@ -20,7 +20,7 @@ export interface InRounds<Found = unknown> {
   /** What it knows of one tenant, and what it says of its commits. */
   at(pipe: Pipe, tenant: TenantInRound, found: Found): RoundModule | Promise<RoundModule>;
   /** The same in a round that reads nothing, because it only creates records. Absent, or undefined: it has to read. */
-  emptyAt?(tenant: Omit<TenantInRound, "jobs">): RoundModule | undefined;
+  emptyAt?(tenant: TenantInRound): RoundModule | undefined;
   save(tenants: readonly TenantAfter[], jobs: readonly Job[], answers: readonly RoundOutcome[]): SavedInRound;
   /** What it has changed in the head of a tenant. */
   headOf?(state: TenantState): Partial<LockedHead>;

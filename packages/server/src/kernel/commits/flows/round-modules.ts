@@ -48,7 +48,7 @@ export const together = (one: FoundByModules, other: FoundByModules): FoundByMod
 /** In a round that loads nothing. Undefined: one of them has to. */
 export function emptyModulesAt(
   modules: readonly InRounds[],
-  tenant: Omit<TenantInRound, "jobs">,
+  tenant: TenantInRound,
 ): TenantState["modules"] | undefined {
   const states = new Map<string, RoundModule>();
   for (const module of modules) {

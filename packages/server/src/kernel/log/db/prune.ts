@@ -20,6 +20,7 @@ const SINCE = {
   ended_token: "ended_at",
   claim: "ended_at",
   webhook_attempt: "started_at",
+  spent_budget: "updated_at",
 } as const;
 const COARSE: ReadonlySet<string> = new Set<keyof typeof SINCE>(["receipt", "webhook_attempt"]);
 

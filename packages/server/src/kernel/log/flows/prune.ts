@@ -12,6 +12,9 @@ import {
   setTrimmed,
 } from "../db/prune.ts";
 
+/** No token lives longer than a day. */
+const BUDGET_DAYS = 2;
+
 /** How long data is kept. Without `logDays`, the log is never trimmed. */
 export interface Retention {
   readonly receiptDays: number;
@@ -49,6 +52,7 @@ export async function prune(
   const receipts = await untilDone(db, (tx) => deleteOlder(tx, "receipt", receiptDays));
   const tokens = await untilDone(db, (tx) => deleteOlder(tx, "scoped_token", tokenDays));
   await untilDone(db, (tx) => deleteOlder(tx, "ended_token", tokenDays));
+  await untilDone(db, (tx) => deleteOlder(tx, "spent_budget", BUDGET_DAYS));
   const usage = await untilDone(db, (tx) => deleteOldUsage(tx, usageDays));
   const claims = await untilDone(db, (tx) => deleteOlder(tx, "claim", claimDays));
   const attempts = await untilDone(db, (tx) => deleteOlder(tx, "webhook_attempt", attemptDays));

@@ -2,6 +2,7 @@ import type { ParticipantKind } from "@holdfast/sdk/protocol";
 import type { Statement } from "../../connection/statement.ts";
 import type { Transaction } from "../../connection/transaction.ts";
 import type { KeyLookup } from "../../organizations/db/organizations.ts";
+import type { Budget } from "../rules/budget.ts";
 
 export type ScopedKind = "capability" | "ephemeral_key";
 
@@ -15,6 +16,7 @@ export interface StoredToken {
   readonly operations: readonly string[];
   readonly syncGroups: readonly string[];
   readonly onBehalfOf: readonly string[];
+  readonly budget: Budget | null;
   readonly label: string | null;
   readonly userMeta: Readonly<Record<string, unknown>> | null;
   readonly rotatedFrom: string | null;
@@ -37,6 +39,7 @@ export interface NewToken
     | "operations"
     | "syncGroups"
     | "onBehalfOf"
+    | "budget"
     | "label"
     | "userMeta"
     | "rotatedFrom"
@@ -47,24 +50,31 @@ export interface NewToken
   readonly ttlSeconds: number;
 }
 
-type TokenRow = Omit<StoredToken, "userMeta"> & { readonly userMeta: string | null };
+type TokenRow = Omit<StoredToken, "userMeta" | "budget"> & {
+  readonly userMeta: string | null;
+  readonly budget: string | null;
+};
 
 const TOKEN = `t.id, t.kind, w.organization, w.livemode, t.participant_kind as "participantKind", t.participant_id as "participantId",
-  t.operations, t.sync_groups as "syncGroups", t.on_behalf_of as "onBehalfOf", t.label, t.user_meta as "userMeta", t.rotated_from as "rotatedFrom",
+  t.operations, t.sync_groups as "syncGroups", t.on_behalf_of as "onBehalfOf", t.budget, t.label, t.user_meta as "userMeta", t.rotated_from as "rotatedFrom",
   (select least(old.expires_at, old.revoked_at) from holdfast.scoped_token old where old.id = t.rotated_from) as "rotatedFromEndsAt",
   case when t.revoked_at <= clock_timestamp() then 'revoked' when t.expires_at <= clock_timestamp() then 'expired' else 'active' end as status,
   t.created_at as "issuedAt", t.expires_at as "expiresAt", t.revoked_at as "revokedAt", t.last_used_at as "lastUsedAt"
   from holdfast.scoped_token t join holdfast.tenant w on w.id = t.tenant`;
 
+const budgetOf = ({ budget }: { readonly budget: string | null }): Budget | null =>
+  budget === null ? null : (JSON.parse(budget) as Budget);
+
 const toToken = (row: TokenRow): StoredToken => ({
   ...row,
   userMeta: row.userMeta === null ? null : (JSON.parse(row.userMeta) as Record<string, unknown>),
+  budget: budgetOf(row),
 });
 
 export async function insertToken(tx: Transaction, token: NewToken): Promise<StoredToken> {
   await tx.query(
-    `insert into holdfast.scoped_token (id, tenant, kind, hash, last4, participant_kind, participant_id, operations, sync_groups, label, user_meta, rotated_from, on_behalf_of, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp() + make_interval(secs => $14))`,
+    `insert into holdfast.scoped_token (id, tenant, kind, hash, last4, participant_kind, participant_id, operations, sync_groups, label, user_meta, rotated_from, on_behalf_of, budget, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, clock_timestamp() + make_interval(secs => $15))`,
     [
       token.id,
       token.tenant,
@@ -79,6 +89,7 @@ export async function insertToken(tx: Transaction, token: NewToken): Promise<Sto
       token.userMeta === null ? null : JSON.stringify(token.userMeta),
       token.rotatedFrom,
       token.onBehalfOf,
+      token.budget === null ? null : JSON.stringify(token.budget),
       token.ttlSeconds,
     ],
   );
@@ -193,6 +204,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
     operations: string[];
     sync_groups: string[];
     on_behalf_of: string[];
+    budget: string | null;
     expires_at: string;
     expires_in_ms: number;
     revoked: boolean;
@@ -206,7 +218,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
       ), noted as (
         update holdfast.scoped_token t set last_used_at = clock_timestamp() from used where t.id = used.id)
       select k.nth::int4 - 1 as nth, t.id, t.kind, t.tenant, w.organization, w.livemode, w.home, t.participant_kind, t.participant_id,
-        t.operations, t.sync_groups, t.on_behalf_of, t.expires_at,
+        t.operations, t.sync_groups, t.on_behalf_of, t.budget, t.expires_at,
         (extract(epoch from t.expires_at - clock_timestamp()) * 1000)::float8 as expires_in_ms,
         coalesce(t.revoked_at <= clock_timestamp(), false) as revoked
       from unnest($1::bytea[]) with ordinality as k(hash, nth)
@@ -219,7 +231,12 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
       {
         revoked: row.revoked,
         expiresInMs: row.expires_in_ms,
-        grant: { operations: row.operations, syncGroups: row.sync_groups, onBehalfOf: row.on_behalf_of },
+        grant: {
+          operations: row.operations,
+          syncGroups: row.sync_groups,
+          onBehalfOf: row.on_behalf_of,
+          budget: budgetOf(row),
+        },
         principal: {
           tenant: row.tenant,
           organization: row.organization,

@@ -15,6 +15,7 @@ test("[K8] a cached token expires after 2 s, even if the clock is set back", asy
     organization: "org_1",
     operations: ["*.*"],
     sync_groups: [],
+    budget: null,
   };
   let revoked = false;
   const pool = { query: async () => ({ rows: [{ ...row, expires_in_ms: 600_000, revoked }] }) } as unknown as Database;
@@ -38,6 +39,7 @@ test("[K8] [K14] while the ends of tokens are heard of, a token is looked up onc
     organization: "org_1",
     operations: ["*.*"],
     sync_groups: [],
+    budget: null,
   };
   const query = async () => {
     asked += 1;

@@ -5,6 +5,7 @@ import { viewHashOf } from "../../log/flows/view-hash.ts";
 import { organizationGroup } from "../../schema/rules/sync-group.ts";
 import type { DataOf } from "../../tenant-data.ts";
 import { readToken } from "../db/scoped-tokens.ts";
+import { shownBudget } from "../rules/budget.ts";
 import { ownerName, type Principal } from "../rules/participant.ts";
 
 /** What a token says about itself: its participant, its permissions, and the log that it reads. */
@@ -28,6 +29,7 @@ export const identify =
       operations: [...(scoped?.operations ?? EVERYTHING)],
       syncGroups: [...(scoped?.syncGroups ?? [organizationGroup(organization)])],
       onBehalfOf: [...(scoped?.onBehalfOf ?? ["*"])],
+      budget: shownBudget(scoped?.budget ?? null),
       expiresAt,
       logId,
       owner: ownerName(principal),

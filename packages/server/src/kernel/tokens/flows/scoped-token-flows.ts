@@ -99,7 +99,8 @@ export function scopedTokenFlows(
         const old = await readToken(tx, name);
         if (old?.status !== "active") return undefined;
         await revokeToken(tx, name, graceSeconds);
-        return await mint(tx, tenant, "capability", { ...old, ttlSeconds }, id);
+        const budget = old.budget && { ...old.budget, chain: old.budget.chain ?? id };
+        return await mint(tx, tenant, "capability", { ...old, budget, ttlSeconds }, id);
       });
       if (minted && graceSeconds === 0) revoked(id);
       return minted;

@@ -1,5 +1,7 @@
 import { PARTICIPANT_KINDS, type ParticipantKind } from "@holdfast/sdk/protocol";
 
+import type { Budget } from "./budget.ts";
+
 /** A secret key belongs to a backend, a capability to an agent, an ephemeral key to a person's browser. */
 export type TokenKind = "secret_key" | "capability" | "ephemeral_key";
 
@@ -31,6 +33,8 @@ export interface Scope {
   readonly memberOf: ReadonlySet<string>;
   /** Participants for whom it may write; `*` is everyone. */
   readonly onBehalfOf: ReadonlySet<string>;
+  /** Undefined: it may write any number of commits. */
+  readonly budget: Budget | undefined;
 }
 
 /** `<kind>:<id>`: the participant's name within its tenant. */

@@ -2,6 +2,7 @@ import type { RequiredCapability } from "@holdfast/sdk/protocol";
 import type { CommitAction } from "../../commits/rules/commit-request.ts";
 import { type Refusal, refuse } from "../../refusal.ts";
 import { organizationGroup } from "../../schema/rules/sync-group.ts";
+import type { Budget } from "./budget.ts";
 import type { Principal, Scope } from "./participant.ts";
 
 export type Can = "read" | "create" | "update" | "delete" | "erase";
@@ -11,13 +12,15 @@ export interface Grant {
   readonly operations: readonly string[];
   readonly syncGroups: readonly string[];
   readonly onBehalfOf: readonly string[];
+  readonly budget?: Budget | null;
 }
 
-export const scopeOf = (organization: string, { operations, syncGroups, onBehalfOf }: Grant): Scope => ({
+export const scopeOf = (organization: string, { operations, syncGroups, onBehalfOf, budget }: Grant): Scope => ({
   operations: new Set(operations.map((operation) => operation.toLowerCase())),
   groups: syncGroups.includes(organizationGroup(organization)) ? undefined : new Set(syncGroups),
   memberOf: new Set(syncGroups),
   onBehalfOf: new Set(onBehalfOf),
+  budget: budget ?? undefined,
 });
 
 /** Whether a token may say that it writes for this participant: one that names them, or a secret key. */

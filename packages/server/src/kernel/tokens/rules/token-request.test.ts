@@ -54,6 +54,8 @@ test("[K1] the defaults of a capability", () => {
     participantId: undefined,
     operations: ["*.*"],
     syncGroups: ["org:org_1"],
+    onBehalfOf: [],
+    budget: null,
     ttlSeconds: 600,
     label: null,
     userMeta: null,

@@ -8,6 +8,8 @@ import {
 import { type Refusal, refuse } from "../../refusal.ts";
 import { organizationGroup } from "../../schema/rules/sync-group.ts";
 
+import type { Budget } from "./budget.ts";
+
 /** The checked permissions for a new token. */
 export interface TokenGrant {
   readonly participantKind: ParticipantKind;
@@ -16,6 +18,7 @@ export interface TokenGrant {
   readonly operations: readonly string[];
   readonly syncGroups: readonly string[];
   readonly onBehalfOf: readonly string[];
+  readonly budget: Budget | null;
   readonly ttlSeconds: number;
   readonly label: string | null;
   readonly userMeta: Readonly<Record<string, unknown>> | null;
@@ -28,6 +31,7 @@ export function capabilityGrant(body: CapabilityBody, organization: string): Tok
     operations = [],
     syncGroups = [],
     onBehalfOf = [],
+    budget = null,
     userMeta = null,
   } = body;
   if (participantKind !== "agent" && participantKind !== "system")
@@ -50,6 +54,7 @@ export function capabilityGrant(body: CapabilityBody, organization: string): Tok
     operations: operations.length === 0 ? ["*.*"] : unique(operations),
     syncGroups: syncGroups.length === 0 ? [organizationGroup(organization)] : unique(syncGroups),
     onBehalfOf: unique(onBehalfOf),
+    budget: budget && { ...budget, per: budget.per ?? "token" },
     ttlSeconds: body.ttlSeconds ?? limits.capabilityTtlSeconds,
     label: body.label ?? null,
     userMeta,
@@ -73,6 +78,7 @@ export function ephemeralGrant(
     operations: operations ? unique(operations) : models.map((model) => `${model}.*`),
     syncGroups: syncGroups ? unique(syncGroups) : [`user:${user.id}`],
     onBehalfOf: [],
+    budget: null,
     ttlSeconds: body.ttlSeconds ?? limits.ephemeralTtlSeconds,
     label: body.label ?? null,
     userMeta: null,

@@ -12,6 +12,7 @@ const LAST = [
   "source",
   "intent",
   "reservation",
+  "spent_budget",
 ] as const;
 
 /**

@@ -34,6 +34,8 @@ test("[W60] an event has the documented keys and no other, the model as declared
         syncId: 7,
         id: "7",
         createdAt: "2026-01-02T03:04:05.678Z",
+        actor: "key_1",
+        participantKind: "system",
       },
     ],
   });

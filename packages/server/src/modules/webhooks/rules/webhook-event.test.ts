@@ -15,7 +15,7 @@ test("[W5] an event has the model as declared, its type in lower case, and the r
   expect(eventOf(entry, declared)).toEqual({
     syncId: 12,
     model: "ingestionjob",
-    text: '{"type":"ingestionjob.updated","model":"IngestionJob","objectId":"j1","data":{"title":"é","n":1.50},"syncId":12,"id":"12","createdAt":"2026-01-01T00:00:00.000Z"}',
+    text: '{"type":"ingestionjob.updated","model":"IngestionJob","objectId":"j1","data":{"title":"é","n":1.50},"syncId":12,"id":"12","createdAt":"2026-01-01T00:00:00.000Z","actor":"a","participantKind":"user"}',
   });
   const gone = eventOf({ ...entry, verb: "deleted", data: null }, declared);
   expect(JSON.parse(gone?.text ?? "")).toMatchObject({ type: "ingestionjob.deleted", data: null });
