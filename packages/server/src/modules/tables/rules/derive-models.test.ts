@@ -400,7 +400,20 @@ test.each<[string, Partial<CatalogTable>, RegExp]>([
     { kind: "partitioned", primaryKey: [] },
     /^It has no primary key, .*copy its rows/,
   ],
-  ["two key columns", { primaryKey: ["a", "b"] }, /^Its primary key has 2 columns \(a, b\), .*: add a column like /],
+  [
+    "two key columns",
+    {
+      primaryKey: ["a", "B"],
+      columns: [column("a"), column("B")],
+      keyConstraint: { name: "things_pkey", definition: 'PRIMARY KEY (a, "B")' },
+    },
+    /^Its primary key has 2 columns \(a, B\), .*: run "alter table public\.things drop constraint things_pkey, add column id uuid primary key default gen_random_uuid\(\), add unique \(a, "B"\)"\.$/,
+  ],
+  [
+    "two key columns, one of which is called id",
+    { primaryKey: ["id", "b"], columns: [column("id", "int4"), column("b", "int4")] },
+    /: make a column that is unique by itself the primary key/,
+  ],
 ])("[DS9] %s cannot be attached, and the problem says what to do", (_, more, expected) => {
   expect(problemOf(table("things", [], more))).toMatch(expected);
 });
