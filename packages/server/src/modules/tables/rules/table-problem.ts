@@ -51,11 +51,12 @@ function keyProblem(table: CatalogTable): string | undefined {
 }
 
 function oneKeyFor({ sqlName, keyConstraint, columns }: CatalogTable): string {
-  if (keyConstraint === null || columns.some(({ name }) => name === "id"))
+  const name = ["id", "uid"].find((free) => !columns.some((column) => column.name === free));
+  if (keyConstraint === null || name === undefined)
     return "make a column that is unique by itself the primary key, and keep these columns unique.";
   const steps = [
     `drop constraint ${keyConstraint.name}`,
-    "add column id uuid primary key default gen_random_uuid()",
+    `add column ${name} uuid primary key default gen_random_uuid()`,
     keyConstraint.definition.replace("PRIMARY KEY", "add unique"),
   ];
   return `run "alter table ${sqlName} ${steps.join(", ")}".`;
