@@ -58,6 +58,8 @@ async function openApp(name: string): Promise<App> {
   onTestFinished(() => db.end());
   await db.query(only("sql", "create table public.tasks"));
   const folder = openFolder(name);
+  // As `npm init` writes it, in the folder of many an app.
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "commonjs" }));
   writeFileSync(join(folder, ".env"), `DATABASE_URL="${postgres.url}"\n`);
   const read = (file: string) => readFileSync(join(folder, file), "utf8");
   return {
@@ -339,6 +341,13 @@ test("[DP21] after its last step the database is as it was, with the rows that i
   await server.ended;
   await app.db.query(only("sql", "drop schema holdfast"));
   expect(await app.catalog()).toEqual(before);
+
+  await app.db.query("drop table comments");
+  const alone = await app.catalog();
+  await app.holdfast("npx holdfast init --tables public.tasks");
+  await app.holdfast("npx holdfast tables detach task");
+  await app.db.query(only("sql", "drop schema holdfast"));
+  expect(await app.catalog()).toEqual(alone);
   expect((await app.db.query("select id, done from tasks order by id")).rows).toEqual([
     { id: "t1", done: true },
     { id: "t2", done: true },
