@@ -69,11 +69,15 @@ test("[CR12] the template existing-postgres follows SQL in the tables of its dat
   onTestFinished(() => db.end());
   await db.query("create table tasks (id text primary key, title text not null, done boolean not null default false)");
   await db.query("insert into tasks values ('t1', 'Call the bank')");
+  await db.query('create table "Album" ("AlbumId" int generated always as identity primary key, "Title" varchar(160))');
+  await db.query(`insert into "Album" ("Title") select 'Album ' || n from generate_series(1, 120) as n`);
   writeFileSync(join(app, ".env"), `DATABASE_URL=${postgres.url}\n`);
   const unasked = await ending(runIn(app, process.execPath, ["dev.mjs"]));
   expect(unasked).toMatchObject({ code: 1, output: expect.stringContaining("npx holdfast init --tables") });
   const holdfast = join("node_modules", "@holdfast", "server", "dist", "holdfast.js");
-  const init = await ending(runIn(app, process.execPath, [holdfast, "init", "--yes", "--tables", "public.tasks"]));
+  const init = await ending(
+    runIn(app, process.execPath, [holdfast, "init", "--yes", "--tables", 'public.tasks,public."Album"']),
+  );
   expect(init.code, init.output).toBe(0);
 
   const env = { PORT: String(await freePort()), HOLDFAST_PORT: "0" };
@@ -84,6 +88,10 @@ test("[CR12] the template existing-postgres follows SQL in the tables of its dat
   await until(async () => expect(await title.inputValue()).toBe("Call the bank"));
   await db.query("update tasks set title = 'Call the bank today'");
   await until(async () => expect(await title.inputValue()).toBe("Call the bank today"));
+  // Of 120 albums 100 are shown. As a text, 3 comes after 100.
+  await db.query(`update "Album" set "Title" = 'By SQL' where "AlbumId" = 3`);
+  await until(async () => expect(await page.getByLabel("title of 3", { exact: true }).inputValue()).toBe("By SQL"));
+  expect(await page.getByText("The first 100 of 120 records.").count()).toBe(1);
   await page.getByLabel("done of t1").check();
   await until(async () => expect((await db.query("select done from tasks")).rows).toEqual([{ done: true }]));
   expect(await violationsOf(page)).toEqual([]);

@@ -1,4 +1,5 @@
 import { webhookLimits } from "@holdfast/sdk/protocol";
+import { ask } from "./cli/ask.ts";
 import { runOnce } from "./cli/init/run-once.ts";
 import { createProgram } from "./cli/program.ts";
 import type { DatabaseOptions } from "./cli/terminal.ts";
@@ -103,7 +104,7 @@ const program = createProgram({
   newSecretKey: () => newSecretToken(true),
   newMasterKey,
   folder: process.cwd(),
-  isInteractive: process.stdin.isTTY === true,
+  ask: process.stdin.isTTY ? ask : undefined,
 });
 
 // A reader that has seen enough (`| head`) is no fault.

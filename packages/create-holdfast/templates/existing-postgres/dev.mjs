@@ -19,6 +19,7 @@ if (!existsSync("schema.ts")) {
     console.error('Without a terminal, choose the tables beforehand: npx holdfast init --tables "public.tasks" --yes');
     process.exit(status ?? 1);
   }
+  console.log("\nThis command goes on, and starts the server itself.");
 }
 // The keys that it has written.
 if (existsSync(ENV)) process.loadEnvFile(ENV);

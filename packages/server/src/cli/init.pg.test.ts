@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { startApp } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
-import { startCommand } from "../testing/programs/command-line.ts";
+import { commandLine, startCommand } from "../testing/programs/command-line.ts";
 import { runSql } from "../testing/run-sql.ts";
 import { chosenBy } from "./commands/init.ts";
 import type { Attachable } from "./commands/tables.ts";
@@ -77,6 +77,52 @@ test("[DS54] in the folder that init has prepared, commands use its database wit
   expect((await init("--yes")).code).toBe(0);
   expect((await run("tables", "list")).out).toMatch(/public\.decks +deck/);
   expect((await run("tables", "verify")).out).toBe("deck: 1 rows, equal\nslide: 0 rows, equal\n");
+});
+
+test("[DS175] one of several tables that a person chooses has a model that can be pushed again, and only notes of its own", async () => {
+  const app = await startApp();
+  await app.call("POST", "/v1/schema", { json: { models: { other: { fields: {} } }, force: true } });
+  await app.sql(TABLES);
+  await app.sql("create table public.prices (id serial primary key, price numeric)");
+  const folder = temporaryFolder("init", onTestFinished);
+  writeFileSync(
+    join(folder, ".env"),
+    `DATABASE_URL=${app.databaseUrl}\nHOLDFAST_MASTER_KEY=${app.masterKeys.join(",")}\n`,
+  );
+  const run = (...answers: string[]) => commandLine(app, folder, { answers }).run("init");
+  const alone = await run("slides", "y");
+  expect(alone, alone.err).toMatchObject({ code: 0, out: "attached: public.slides as slide\n" });
+  expect(alone.err).toMatch(/refused: public\.events: .*Which ones\?/s);
+  expect(alone.err).not.toContain("prices: ");
+  const cli = commandLine(app, folder);
+  const file = join(folder, "schema.json");
+  writeFileSync(file, (await cli.run("schema", "show")).out);
+  const pushed = await cli.run("schema", "push", file);
+  expect(pushed.code, pushed.err).toBe(0);
+  expect(pushed.out).toMatch(/^unchanged: /);
+
+  await cli.run("tables", "detach", "slide", "--drop", "--yes", "--org", app.organization);
+  const both = await run("slides, decks, prices", "y");
+  expect(both, both.err).toMatchObject({
+    code: 0,
+    out: "attached: public.decks as deck\nattached: public.slides as slide\nattached: public.prices as price\n",
+  });
+  expect(both.err).toMatch(/Which ones\?.*note: public\.prices: price is numeric/s);
+  expect((await app.call("GET", "/v1/schema")).body.models).toMatchObject({
+    slide: { fields: { deckId: { references: "deck" } } },
+  });
+});
+
+test("[DS176] a name without its capitals or its schema is answered with the table's name, as a shell takes it", async () => {
+  const { url, init } = await openApp();
+  await runSql(url, 'create table public."Album" ("AlbumId" int primary key, "Title" text)');
+  const { code, err } = await init("--tables", "public.Album", "--yes");
+  expect(code).toBe(1);
+  expect(err).toContain(
+    `has no table public.Album. It has public."Album". Capitals need their quotes, in a shell: 'public."Album"'`,
+  );
+  expect((await init("--tables", "things", "--yes")).err).toMatch(/has no table things\. It has other\.things\.\n/);
+  expect((await init("--tables", 'public."Album"', "--yes")).out).toBe('attached: public."Album" as album\n');
 });
 
 test("[DS28] tables are chosen by number, by name with or without the schema, or by model", async () => {

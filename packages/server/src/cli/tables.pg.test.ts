@@ -124,6 +124,30 @@ test("[DS10] without a terminal a command that changes something wants --yes, an
   expect(equal.out).toBe("note: 2 rows, equal\n");
 });
 
+test("[DS178] the table of the only model is detached with its records, and the tenant takes another one", async () => {
+  const one = await startApp();
+  const alone = commandLine(one, folder);
+  const { organization } = one;
+  const words = ["--yes", "--org", organization];
+  await one.call("POST", "/v1/schema", { json: { models: { other: { fields: {} } }, force: true } });
+  await one.sql("create table public.plans (id text primary key, title text); insert into plans values ('p', 'One')");
+  const attach = () => alone.run("tables", "attach", "public.plans", ...words);
+  expect((await attach()).code).toBe(0);
+  const { models } = (await one.call("GET", "/v1/schema")).body as { models: { plan: object } };
+  expect((await one.call("POST", "/v1/schema", { json: { models: { plan: models.plan }, force: true } })).status).toBe(
+    201,
+  );
+
+  const detached = await alone.run("tables", "detach", "plan", "--drop", ...words);
+  expect(detached, detached.err).toMatchObject({ code: 0, out: "detached: plan; its records are removed\n" });
+  expect((await one.call("GET", "/v1/schema")).body.models).toEqual({});
+  expect((await one.call("GET", "/v1/models/plan/p")).body.code).toBe("unknown_model");
+  expect((await one.call("GET", "/v1/log?after=0")).body.data).toEqual([]);
+  expect((await one.call("GET", "/v1/snapshot")).status).toBe(200);
+  expect((await attach()).code).toBe(0);
+  expect((await one.call("GET", "/v1/models/plan/p")).body.data).toMatchObject({ title: "One" });
+});
+
 test("[DS12] a push that drops, invents or gives another key to an attached table is refused and names the command", async () => {
   const { body } = await app.call("GET", "/v1/schema");
   const models = body.models as Record<string, { fields: Record<string, unknown>; table?: object }>;

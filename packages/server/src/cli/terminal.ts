@@ -35,8 +35,8 @@ export interface Terminal {
   newMasterKey(): string;
   /** The current directory. */
   readonly folder: string;
-  /** Whether a person is there to answer a question. */
-  readonly isInteractive: boolean;
+  /** Asks the person at the terminal. Undefined: no one is there to answer. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
 }
 
 export interface DatabaseOptions {

@@ -12,6 +12,7 @@ export function table(name: string, columns: readonly CatalogColumn[], more: Par
   return {
     ...{ relation: 1, asked: sqlName, schema: "public", name, sqlName, kind: "table", persistence: "permanent" },
     ...{ rowSecurity: "off", partitionOf: null, parents: [], children: [], primaryKey: ["id"], foreignKeys: [] },
+    keyConstraint: { name: `${name}_pkey`, definition: "PRIMARY KEY (id)" },
     ...{ checks: [], columns: [column("id", { notNull: true }), ...columns], ...more },
   };
 }

@@ -1,16 +1,19 @@
 import { useDraft, useMutation, useQueryState } from "@holdfast/react";
 import type { Field, Json, Model } from "@holdfast/sdk";
-import { useId } from "react";
+import { useId, useMemo } from "react";
 
 /** Shown at once: enough to look at. */
 const LIMIT = 100;
+/** Ids are texts, also where the table's key is a number: 2 comes before 10. */
+const { compare } = new Intl.Collator("en", { numeric: true });
 
 /**
  * The records of any model, as a table. Texts and checkboxes can be edited. A page of your own names its fields, with the
  * hooks of `createHooks<typeof schema>()`, which know their types.
  */
 export function LiveTable({ name, model }: { name: string; model: Model }) {
-  const { rows, status } = useQueryState(name, { orderBy: "id", limit: LIMIT });
+  const { rows: all, status } = useQueryState(name);
+  const rows = useMemo(() => all.toSorted((a, b) => compare(a.id, b.id)).slice(0, LIMIT), [all]);
   const heading = useId();
   const fields = Object.entries(model.fields);
   return (
@@ -41,7 +44,11 @@ export function LiveTable({ name, model }: { name: string; model: Model }) {
         </tbody>
       </table>
       {rows.length === 0 && <p>{status === "complete" ? "There are no records." : "Reading …"}</p>}
-      {rows.length === LIMIT && <p>The first {LIMIT} records.</p>}
+      {all.length > LIMIT && (
+        <p>
+          The first {LIMIT} of {all.length} records.
+        </p>
+      )}
     </section>
   );
 }

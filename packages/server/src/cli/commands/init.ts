@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import type { TableTools, TenantChoice } from "../../modules/tables/flows/table-tools.ts";
 import type { DerivedTable } from "../../modules/tables/rules/derive-models.ts";
-import { ask, isYes } from "../ask.ts";
+import { isYes } from "../ask.ts";
 import { readEnv, withVariables } from "../env-file.ts";
 import { modelsSource, programSource, schemaSource } from "../init/source-files.ts";
 import { table } from "../table.ts";
@@ -35,13 +35,20 @@ For keys that you have, set HOLDFAST_SECRET_KEY and HOLDFAST_MASTER_KEY.`,
     )
     .action(async (options: Options) => {
       const env = readEnvironment(terminal);
-      const { say, out, folder } = terminal;
+      const { say, out, folder, ask } = terminal;
       const database = { databaseUrl: env.databaseUrl };
-      const found = await terminal.withTables((tools) => derive(tools, options, env), { ...database, migrates: false });
-      const chosen = await choose(found, options, terminal);
-      await terminal.withTables((tools) => refuseWithoutRights(tools, chosen), { ...database, migrates: false });
+      const reading = { ...database, migrates: false };
+      const found = await terminal.withTables((tools) => derive(tools, options, env), reading);
+      const names = (await choose(found, options, terminal)).map(({ table }) => table.sqlName);
+      const chosen = await terminal.withTables(async (tools) => {
+        // A model may reference only those that are attached with it, and comes after them.
+        const derived = (await tools.inspect(names)).filter(isAttachable);
+        await refuseWithoutRights(tools, derived);
+        return derived;
+      }, reading);
+      for (const line of remarks(chosen)) say(line);
       say(planOf(chosen, env));
-      if (!options.yes && !isYes(await ask("Go on? [y/N] "))) throw new UsageError("Nothing was changed.");
+      if (!options.yes && !(ask && isYes(await ask("Go on? [y/N] ")))) throw new UsageError("Nothing was changed.");
       await terminal.withTables(async (tools) => {
         const tenant = await tenantFor(tools, env);
         const stopping = terminal.interrupted();
@@ -114,16 +121,16 @@ async function tenantFor(tools: TableTools, { keys, file, text, added }: Environ
 }
 
 /** Those that were named, else those that the person chooses. */
-async function choose(found: readonly DerivedTable[], { tables, yes }: Options, { say, isInteractive }: Terminal) {
+async function choose(found: readonly DerivedTable[], { tables, yes }: Options, { say, ask }: Terminal) {
   const possible = found.filter(isAttachable);
-  for (const line of remarks(found)) say(line);
+  for (const line of remarks(found.filter((one) => !isAttachable(one)))) say(line);
   if (possible.length === 0) throw new UsageError("No table can be attached as it is.");
   if (tables !== undefined) {
     if (possible.length < found.length) throw new UsageError("Nothing was changed.");
     return possible;
   }
   if (yes) return possible;
-  if (!isInteractive) throw new UsageError("Add --yes, and --tables <names>: there is no terminal to ask at.");
+  if (!ask) throw new UsageError("Add --yes, and --tables <names>: there is no terminal to ask at.");
   const rows = possible.map(({ table: { sqlName }, modelName, model }, i) => [
     ...[String(i + 1), sqlName, modelName, Object.keys(model.fields).join(", ")],
   ]);

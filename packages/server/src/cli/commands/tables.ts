@@ -6,7 +6,7 @@ import type { TableTools, TenantChoice } from "../../modules/tables/flows/table-
 import type { Verified } from "../../modules/tables/flows/verify-table.ts";
 import type { DerivedTable } from "../../modules/tables/rules/derive-models.ts";
 import type { TableTask } from "../../modules/tables/rules/table-rights.ts";
-import { ask, isYes } from "../ask.ts";
+import { isYes } from "../ask.ts";
 import { createProgress } from "../progress.ts";
 import { table } from "../table.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
@@ -251,9 +251,9 @@ function once(act: () => void): () => void {
 }
 
 /** Asks at a terminal. Without one, the command must be told not to ask. */
-async function confirmed(options: Options, { isInteractive }: Terminal, question: string): Promise<void> {
+async function confirmed(options: Options, { ask }: Terminal, question: string): Promise<void> {
   if (options.yes) return;
-  if (!isInteractive) throw new UsageError(`${question} Add --yes: there is no terminal to ask at.`);
+  if (!ask) throw new UsageError(`${question} Add --yes: there is no terminal to ask at.`);
   if (!isYes(await ask(`${question} [y/N] `))) throw new UsageError("Nothing was changed.");
 }
 

@@ -15,9 +15,24 @@ export const modelsSource = (models: ModelSchema["models"]): string =>
     .map(([name, model]) => `${name}: ${spelled(model)},\n`)
     .join("");
 
-/** As an object in TypeScript: names without quotes where they need none. */
-const spelled = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replaceAll(/^( *)"([A-Za-z_$][\w$]*)":/gm, "$1$2:");
+const WIDTH = 120;
+const nameOf = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
+
+/** As in TypeScript: names without quotes where they need none. What holds only plain values is on one line, if it fits. */
+function spelled(value: unknown, indent = "", before = ""): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const isArray = Array.isArray(value);
+  const entries = isArray ? value.map((one) => ["", one] as const) : namedEntries(value);
+  if (entries.length === 0) return isArray ? "[]" : "{}";
+  const spell = (within: string) => entries.map(([name, one]) => `${name}${spelled(one, within, name)}`);
+  const line = isArray ? `[${spell("").join(", ")}]` : `{ ${spell("").join(", ")} }`;
+  const isPlain = entries.every(([, one]) => typeof one !== "object" || one === null || Array.isArray(one));
+  if (isPlain && !line.includes("\n") && `${indent}${before}${line},`.length <= WIDTH) return line;
+  const lines = spell(`${indent}  `).map((text) => `${indent}  ${text},\n`);
+  return isArray ? `[\n${lines.join("")}${indent}]` : `{\n${lines.join("")}${indent}}`;
+}
+
+const namedEntries = (value: object) => Object.entries(value).map(([name, one]) => [`${nameOf(name)}: `, one] as const);
 
 /** `first.mjs`: a program that lists the records of a model, and then prints each change. */
 export const programSource = (

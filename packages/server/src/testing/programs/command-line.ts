@@ -49,7 +49,7 @@ export interface CommandLine {
 export function commandLine(
   { url, keys, databaseUrl, masterKeys }: App,
   folder: string,
-  { allowPrivate = true }: { readonly allowPrivate?: boolean } = {},
+  { allowPrivate = true, answers = [] }: { readonly allowPrivate?: boolean; readonly answers?: readonly string[] } = {},
 ): CommandLine {
   const usual = {
     HOLDFAST_URL: url,
@@ -65,6 +65,7 @@ export function commandLine(
       return true;
     };
     const interrupted = new AbortController();
+    const left = [...answers];
     const pool = createPool({ url: databaseUrl, maxConnections: 1 });
     const program = createProgram({
       env: usual,
@@ -90,7 +91,13 @@ export function commandLine(
       newSecretKey: () => newSecretToken(true),
       newMasterKey,
       folder,
-      isInteractive: false,
+      ask:
+        answers.length === 0
+          ? undefined
+          : async (question) => {
+              write("err")(`${question}\n`);
+              return left.shift() ?? "";
+            },
     });
     const settle = (command: Command): void => {
       command.exitOverride().configureOutput({ writeOut: write("out"), writeErr: write("err") });

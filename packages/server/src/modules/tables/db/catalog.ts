@@ -57,12 +57,21 @@ export async function readTableNames(db: Transaction, schema?: string): Promise<
   return rows.map(({ name }) => name);
 }
 
+/** The tables whose names differ from these only by capitals, quotes or a schema that was left out, as SQL names. */
+export async function readSimilarNames(db: Transaction, names: readonly string[]): Promise<string[]> {
+  const bare = (name: string) => name.replaceAll('"', "").toLowerCase();
+  const wanted = names.map(bare);
+  const all = await readTableNames(db);
+  return all.filter((name) => wanted.some((one) => bare(name) === one || bare(name).endsWith(`.${one}`)));
+}
+
 /** `to_regclass` of Postgres 15 fails at anything that is not a name of at most two parts. */
 const isName = (text: string): boolean => NAME.test(text);
 const PART = String.raw`\s*(?:"(?:[^"\0]|"")+"|[\p{L}_][\p{L}\p{N}_$]*)\s*`;
 const NAME = new RegExp(`^${PART}(?:\\.${PART})?$`, "u");
 
-type Relation = Omit<CatalogTable, "columns" | "primaryKey" | "foreignKeys" | "checks">;
+type Constraints = Pick<CatalogTable, "primaryKey" | "keyConstraint" | "foreignKeys" | "checks">;
+type Relation = Omit<CatalogTable, "columns" | keyof Constraints>;
 
 const SQL_NAME = (relation: string) =>
   `(select format('%I.%I', s.nspname, r.relname) from pg_class r join pg_namespace s on s.oid = r.relnamespace
@@ -143,6 +152,7 @@ async function readColumns(db: Transaction, relations: readonly number[]): Promi
 interface Constraint {
   readonly relation: number;
   readonly kind: "p" | "f" | "c";
+  readonly name: string;
   readonly columns: readonly string[];
   readonly definition: string;
   readonly otherTable: string | null;
@@ -152,7 +162,7 @@ interface Constraint {
 /** A foreign key to a partitioned table has a copy for each partition, with the foreign key itself as its parent. */
 async function readConstraints(db: Transaction, relations: readonly number[]): Promise<Constraint[]> {
   const { rows } = await db.query<Constraint>(
-    `select c.conrelid::bigint as relation, c.contype as kind, pg_get_constraintdef(c.oid) as definition,
+    `select c.conrelid::bigint as relation, c.contype as kind, quote_ident(c.conname) as name, pg_get_constraintdef(c.oid) as definition,
         array(select a.attname::text from unnest(c.conkey) with ordinality as k(num, place)
           join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k.num order by k.place) as columns,
         ${SQL_NAME("c.confrelid")} as "otherTable",
@@ -166,8 +176,9 @@ async function readConstraints(db: Transaction, relations: readonly number[]): P
   return rows;
 }
 
-const constraintsOf = (all: readonly Constraint[]): Pick<CatalogTable, "primaryKey" | "foreignKeys" | "checks"> => ({
+const constraintsOf = (all: readonly Constraint[]): Constraints => ({
   primaryKey: all.find(({ kind }) => kind === "p")?.columns ?? [],
+  keyConstraint: all.find(({ kind }) => kind === "p") ?? null,
   foreignKeys: all.flatMap(({ kind, columns, otherTable, otherColumns }): CatalogForeignKey[] => {
     const [[column, second], [otherColumn]] = [columns, otherColumns];
     if (kind !== "f" || column === undefined || second !== undefined) return [];

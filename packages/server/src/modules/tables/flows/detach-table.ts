@@ -61,7 +61,9 @@ export async function detachTable(
   if (!attached) throw new TableError(`No table is attached to the "${model}" model.`);
   // Without triggers nothing is captured: whatever refuses to detach must do so before.
   const { schemaVersion } = await readHead(pool, tenant);
-  const refusal = checkSchema({ models: await modelsWithout(pool, tenant, schemaVersion, attached, drop) });
+  const models = await modelsWithout(pool, tenant, schemaVersion, attached, drop);
+  // A push names one model at least. Of an organization's only table there is nothing else to push.
+  const refusal = Object.keys(models).length === 0 ? undefined : checkSchema({ models });
   if (refusal) throw new TableError(sentenceOf(refusal));
   if (!drop && (attached.sqlName === "" || attached.keyType === null))
     throw new TableError(

@@ -9,7 +9,7 @@ import { ensureConfiguredKey } from "../../../kernel/tokens/flows/ensure-configu
 import { tokenHash } from "../../../kernel/tokens/flows/secret-keys.ts";
 import { tokenPrefixes } from "../../../kernel/tokens/rules/token.ts";
 import { readAttachments, readTableRights } from "../db/attachments.ts";
-import { readCatalog, readTableNames } from "../db/catalog.ts";
+import { readCatalog, readSimilarNames, readTableNames } from "../db/catalog.ts";
 import { type DerivedTable, deriveModels } from "../rules/derive-models.ts";
 import { deniedWrites, missingRights, type TableRights, type TableTask } from "../rules/table-rights.ts";
 import { type AttachOptions, attachTable } from "./attach-table.ts";
@@ -92,7 +92,7 @@ export function openTableTools(pool: Database, hooks: ModuleHooks, url: string):
     async inspect(names, modelNames = new Map()) {
       const { tables, unknown } = await readCatalog(pool, names);
       if (unknown.length > 0)
-        throw new TableError(`${place} has no table ${unknown.join(", ")}. Is DATABASE_URL that of your tables?`);
+        throw new TableError(unknownTables(place, unknown, await readSimilarNames(pool, unknown)));
       const derived: DerivedTable[] = [];
       for (const one of deriveModels(tables, { modelNames }))
         if ("problem" in one) derived.push(one);
@@ -138,6 +138,13 @@ export function openTableTools(pool: Database, hooks: ModuleHooks, url: string):
       }
     },
   };
+}
+
+function unknownTables(place: string, unknown: readonly string[], similar: readonly string[]): string {
+  const missing = `${place} has no table ${unknown.join(", ")}`;
+  if (similar.length === 0) return `${missing}. Is DATABASE_URL that of your tables?`;
+  const isQuoted = similar.some((name) => name.includes('"'));
+  return `${missing}. It has ${similar.join(", ")}.${isQuoted ? ` Capitals need their quotes, in a shell: '${similar.join(",")}'` : ""}`;
 }
 
 /** Without user and password. */

@@ -19,6 +19,8 @@ export interface CatalogTable {
   readonly columns: readonly CatalogColumn[];
   /** The primary key's columns; empty if there is none. */
   readonly primaryKey: readonly string[];
+  /** The primary key as SQL: `slides_pkey`, `PRIMARY KEY (id)`. */
+  readonly keyConstraint: { readonly name: string; readonly definition: string } | null;
   /** Foreign keys of one column. */
   readonly foreignKeys: readonly CatalogForeignKey[];
   readonly checks: readonly CatalogCheck[];

@@ -24,6 +24,14 @@ const problemOf = (one: CatalogTable): string | undefined => {
   return found && "problem" in found ? found.problem : undefined;
 };
 
+test("[DS177] a column called id that is not the key is a field with the model's name", () => {
+  const columns = [column("uid", { type: "uuid" }), column("id", { type: "int4" })];
+  const [one] = derived([table("comments", [], { columns, primaryKey: ["uid"] })]);
+  expect(Object.keys(one?.model.fields ?? {})).toEqual(["commentId"]);
+  expect(one?.model.table).toEqual({ name: "public.comments", key: "uid", columns: { commentId: "id" } });
+  expect(one?.notes).toEqual(['id: its field is "commentId", because a record\'s id is the key (uid).']);
+});
+
 test.each([
   ...["text", "varchar", "bpchar", "char", "citext", "uuid"].map((type) => [type, "string"]),
   ...["timestamp", "date", "time", "timetz", "interval", "numeric"].map((type) => [type, "string"]),
@@ -400,7 +408,25 @@ test.each<[string, Partial<CatalogTable>, RegExp]>([
     { kind: "partitioned", primaryKey: [] },
     /^It has no primary key, .*copy its rows/,
   ],
-  ["two key columns", { primaryKey: ["a", "b"] }, /^Its primary key has 2 columns \(a, b\), .*: add a column like /],
+  [
+    "two key columns",
+    {
+      primaryKey: ["a", "B"],
+      columns: [column("a"), column("B")],
+      keyConstraint: { name: "things_pkey", definition: 'PRIMARY KEY (a, "B")' },
+    },
+    /^Its primary key has 2 columns \(a, B\), .*: run "alter table public\.things drop constraint things_pkey, add column id uuid primary key default gen_random_uuid\(\), add unique \(a, "B"\)"\.$/,
+  ],
+  [
+    "two key columns, one of which is called id",
+    { primaryKey: ["id", "b"], columns: [column("id"), column("b")] },
+    /, add column uid uuid primary key default /,
+  ],
+  [
+    "two key columns, where no usual name of a key is free",
+    { primaryKey: ["id", "b"], columns: [column("id"), column("b"), column("uid")] },
+    /: make a column that is unique by itself the primary key/,
+  ],
 ])("[DS9] %s cannot be attached, and the problem says what to do", (_, more, expected) => {
   expect(problemOf(table("things", [], more))).toMatch(expected);
 });
@@ -424,7 +450,7 @@ test.each<[string, Partial<CatalogColumn>]>([
 
 test.each([
   [["deck_id", "deckId"], 'Its columns deck_id and deckId would both be the field "deckId": rename one of them.'],
-  [["ID"], 'Its column ID would be the field "id", but ids come from the key id: rename the column.'],
+  [["ID", "thing_id"], 'Its columns ID and thing_id would both be the field "thingId": rename one of them.'],
   [
     ["größe"],
     'Its column größe would be the field "größe", but a field\'s name is a letter, then up to 62 letters, digits or _: rename the column.',

@@ -35,7 +35,7 @@ export function deriveModels(
   const taken = new Map<string, string>();
   const judged = tables.map((table) => {
     const name = nameOf(table);
-    const problem = tableProblem(table) ?? nameProblem(name, taken) ?? columnProblem(table);
+    const problem = tableProblem(table) ?? nameProblem(name, taken) ?? columnProblem(table, name);
     if (problem === undefined) taken.set(name.toLowerCase(), table.sqlName);
     return { table, modelName: name, problem };
   });
@@ -50,7 +50,7 @@ export function deriveModels(
   return referencedFirst(
     judged.map(({ table, modelName, problem }) =>
       problem === undefined
-        ? { table, modelName, ...modelOf(table, (column) => referenced(table, column)) }
+        ? { table, modelName, ...modelOf(table, modelName, (column) => referenced(table, column)) }
         : { table, problem },
     ),
   );
@@ -73,7 +73,13 @@ function referencedFirst(all: readonly DerivedTable[]): DerivedTable[] {
 
 const keyOf = ({ primaryKey }: CatalogTable): string => primaryKey[0] ?? "";
 
-function modelOf(table: CatalogTable, referenced: (column: CatalogColumn) => string | undefined) {
+/** A record's id is its key. Another column called id is there under another name. */
+function fieldNameOf({ name }: CatalogColumn, modelName: string): string {
+  const field = camelCase(name);
+  return field === "id" ? `${modelName}Id` : field;
+}
+
+function modelOf(table: CatalogTable, modelName: string, referenced: (column: CatalogColumn) => string | undefined) {
   const key = keyOf(table);
   const fields: Record<string, Field> = {};
   const renamed: Record<string, string> = {};
@@ -88,7 +94,9 @@ function modelOf(table: CatalogTable, referenced: (column: CatalogColumn) => str
       notes.push(read.leftOut);
       continue;
     }
-    const name = camelCase(column.name);
+    const name = fieldNameOf(column, modelName);
+    if (name !== camelCase(column.name))
+      notes.push(`${column.name}: its field is "${name}", because a record's id is the key (${key}).`);
     const other = referenced(column);
     const references = read.field.type === "string" ? other : undefined;
     fields[name] = references === undefined ? read.field : { ...read.field, references };
@@ -138,14 +146,12 @@ function nameProblem(name: string, taken: ReadonlyMap<string, string>): string |
 }
 
 /** Of the columns that become fields. */
-function columnProblem(table: CatalogTable): string | undefined {
+function columnProblem(table: CatalogTable, modelName: string): string | undefined {
   const archived = usualArchivedColumn(table.columns.filter(({ name }) => name !== keyOf(table)));
   const byField = new Map<string, string>();
   for (const column of table.columns) {
     if (column === archived || column.name === keyOf(table) || "leftOut" in columnField(column, table.checks)) continue;
-    const field = camelCase(column.name);
-    if (field === "id")
-      return `Its column ${column.name} would be the field "id", but ids come from the key ${keyOf(table)}: rename the column.`;
+    const field = fieldNameOf(column, modelName);
     if (!isSchemaName(field))
       return `Its column ${column.name} would be the field "${field}", but a field's name is a letter, then up to 62 letters, digits or _: rename the column.`;
     const other = byField.get(field);

@@ -34,19 +34,32 @@ function familyProblem({ sqlName, partitionOf, parents, children }: CatalogTable
   return undefined;
 }
 
-function keyProblem({ sqlName, kind, primaryKey, columns }: CatalogTable): string | undefined {
+function keyProblem(table: CatalogTable): string | undefined {
+  const { sqlName, kind, primaryKey, columns } = table;
   const [key, second] = primaryKey;
   const isPartitioned = kind === "partitioned";
   if (key === undefined)
     return `It has no primary key, so its rows have no ids${isPartitioned ? PARTITIONED_KEY : `: run "alter table ${sqlName} add primary key (…)" with one column.`}`;
   if (second !== undefined)
-    return `Its primary key has ${primaryKey.length} columns (${primaryKey.join(", ")}), and a record has one id${isPartitioned ? PARTITIONED_KEY : ': add a column like "id uuid not null default gen_random_uuid()", make it the primary key, and keep these columns unique.'}`;
+    return `Its primary key has ${primaryKey.length} columns (${primaryKey.join(", ")}), and a record has one id${isPartitioned ? PARTITIONED_KEY : `: ${oneKeyFor(table)}`}`;
   const column = columns.find(({ name }) => name === key);
   if (!column || column.isArray || column.labels || column.isObject || !KEY_TYPES.includes(column.type))
     return `Its key ${key} is of type ${column?.type}${column?.isArray ? "[]" : ""}: a key must be text, varchar, citext, uuid, smallint, integer or bigint.`;
   if (column.isLoose)
     return `Its key ${key} has a collation that holds different texts to be equal, and ids are told apart: run "alter table ${sqlName} alter column ${key} type ${column.type} collate "default"" first.`;
   return undefined;
+}
+
+function oneKeyFor({ sqlName, keyConstraint, columns }: CatalogTable): string {
+  const name = ["id", "uid"].find((free) => !columns.some((column) => column.name === free));
+  if (keyConstraint === null || name === undefined)
+    return "make a column that is unique by itself the primary key, and keep these columns unique.";
+  const steps = [
+    `drop constraint ${keyConstraint.name}`,
+    `add column ${name} uuid primary key default gen_random_uuid()`,
+    keyConstraint.definition.replace("PRIMARY KEY", "add unique"),
+  ];
+  return `run "alter table ${sqlName} ${steps.join(", ")}".`;
 }
 
 /** No other column can be made the key: Postgres wants those in it by which the table is partitioned. */
