@@ -61,7 +61,7 @@ export function openTableTools(pool: Database, hooks: ModuleHooks, url: string):
     const tenant = found && (await tenantOf(pool, found.id, livemode));
     if (tenant !== undefined && (await hasHead(pool, tenant))) return tenant;
     if (tenant !== undefined)
-      throw new TableError("The tenant lives in a database of its own: set DATABASE_URL to that one.");
+      throw new TableError("The tenant has a database of its own: set DATABASE_URL to that database.");
     throw new TableError(
       organization === undefined
         ? `There are ${all.length} organizations: choose one with --org.`
@@ -82,7 +82,7 @@ export function openTableTools(pool: Database, hooks: ModuleHooks, url: string):
       if (known) return known.principal;
       if ((await listOrganizations(pool)).length === 0) return undefined;
       throw new TableError(
-        "This database belongs to a Holdfast service already: set HOLDFAST_SECRET_KEY to one of its keys.",
+        "This database already belongs to a Holdfast service: set HOLDFAST_SECRET_KEY to a key of that service.",
       );
     },
     async create(secretKey) {
@@ -92,7 +92,9 @@ export function openTableTools(pool: Database, hooks: ModuleHooks, url: string):
     async inspect(names, modelNames = new Map()) {
       const { tables, unknown } = await readCatalog(pool, names);
       if (unknown.length > 0)
-        throw new TableError(`${place} has no table ${unknown.join(", ")}. Is DATABASE_URL that of your tables?`);
+        throw new TableError(
+          `${place} has no table ${unknown.join(", ")}. Does DATABASE_URL name the database with your tables?`,
+        );
       const derived: DerivedTable[] = [];
       for (const one of deriveModels(tables, { modelNames }))
         if ("problem" in one) derived.push(one);
