@@ -51,7 +51,9 @@ async function callServer<T>(url: string, path: string, token: string): Promise<
   const address = `${url.replace(/\/+$/, "").replace(/\/api$/, "")}${path}`;
   const headers = { authorization: `Bearer ${token}` };
   const answer = await fetch(address, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: Error) => {
-    throw new UsageError(`${url} does not answer (${(error.cause as Error | undefined)?.message ?? error.message}).`);
+    throw new UsageError(
+      `The server at ${url} does not answer (${(error.cause as Error | undefined)?.message ?? error.message}).`,
+    );
   });
   const body = (await answer.json().catch(() => ({}))) as T & { code?: string; message?: string };
   if (!answer.ok)

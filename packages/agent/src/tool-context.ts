@@ -64,7 +64,9 @@ export async function unreadable(context: ToolContext): Promise<Refusal | undefi
   if (refusal) return refusal;
   if (!isReady) {
     const { name, reason } = client.status();
-    return refuse("not_connected", reason ?? "The records have not been read yet.", { connection: name });
+    return refuse("not_connected", reason ?? "The client has not read the records yet. Try again later.", {
+      connection: name,
+    });
   }
   await until(client, () => !isOpening(client.status()), LINE_MS);
   return withoutToken(context);

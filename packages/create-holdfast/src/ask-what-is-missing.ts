@@ -53,6 +53,6 @@ async function askTemplate(ask: Ask): Promise<Template> {
     const answer = (await ask(`Template, by number or name (${DEFAULT_TEMPLATE}): `)) || DEFAULT_TEMPLATE;
     const name = /^\d+$/.test(answer) ? templateNames[Number(answer) - 1] : answer;
     if (isTemplate(name)) return name;
-    process.stdout.write(`"${answer}" is none of these.\n`);
+    process.stdout.write(`"${answer}" is not in the list.\n`);
   }
 }

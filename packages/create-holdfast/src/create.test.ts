@@ -39,7 +39,9 @@ test("[CR4] an unknown template, an unknown option and a word too many are refus
   );
   expect(() => options(["app"], { npm_config_template: "vue" })).toThrow('There is no template "vue".');
   expect(() => options(["app", "--colour"])).toThrow(/^Unknown option '--colour'\. See --help\.$/);
-  expect(() => options(["app", "vue"])).toThrow(/^"vue" is too much: name one folder, and one of the templates react,/);
+  expect(() => options(["app", "vue"])).toThrow(
+    /^"vue" is one argument too many: name one folder, and one of the templates react,/,
+  );
 });
 
 test("[CR2] a folder with files is refused and stays as it is; a new repository is not", () => {

@@ -32,7 +32,7 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Op
   if (isLastTemplate) words.pop();
   if (words.length > 1)
     throw new CreateError(
-      `"${words[1]}" is too much: name one folder${isTemplate(last) ? "" : `, and one of the templates ${templateNames.join(", ")}`}. See --help.`,
+      `"${words[1]}" is one argument too many: name one folder${isTemplate(last) ? "" : `, and one of the templates ${templateNames.join(", ")}`}. See --help.`,
     );
   const named = values.template ?? (isLastTemplate ? last : taken === "true" ? undefined : taken);
   if (named !== undefined && !isTemplate(named))

@@ -94,6 +94,6 @@ test("[XP5] ids come from the given random numbers, and are ids of records", () 
 test("[XP6] each store has a file of its own, and a name that is too long for one is refused", () => {
   expect(fileOf("https://a.example/ann")).not.toBe(fileOf("https://a.example/ben"));
   expect(fileOf("a/b")).toMatch(/^holdfast-[\w.!~*'()-]+\.db$/);
-  expect(() => fileOf("é".repeat(100))).toThrow("give a shorter `store`");
+  expect(() => fileOf("é".repeat(100))).toThrow("Choose a shorter `store`");
   expect(readdirSync(folder).some((name) => name.startsWith("holdfast-"))).toBe(true);
 });

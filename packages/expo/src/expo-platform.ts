@@ -19,7 +19,9 @@ const LONGEST_FILE = 255;
 export function fileOf(name: string): string {
   const file = `holdfast-${encodeURIComponent(name).replaceAll("%", "_")}.db`;
   if (file.length > LONGEST_FILE)
-    throw new RangeError(`The store's name makes a file name of ${file.length} characters: give a shorter \`store\`.`);
+    throw new RangeError(
+      `The store's name makes a file name of ${file.length} characters, which is too long. Choose a shorter \`store\`.`,
+    );
   return file;
 }
 

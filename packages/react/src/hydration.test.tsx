@@ -202,7 +202,7 @@ test("[V17] on a server claims are unknown, rooms empty, nothing can be written,
     </SyncProvider>
   );
   expect(renderToString(around(<Rest />)).replace(/<[^>]*>/g, "")).toBe("unknown 0 0");
-  expect(() => update?.()).toThrow("Without a client nothing can be written");
+  expect(() => update?.()).toThrow("There is no client yet");
   expect(() => renderToString(around(<Unanswered />))).toThrow('The snapshot has no answer for ["person",null]');
 });
 

@@ -256,7 +256,7 @@ function modelApis<S extends ModelSchema>(
 
 /** The error of a browser that forbids `import()` names a specification, and no way out. */
 const notLoaded = (what: string, error: unknown) =>
-  `${what} could not be loaded: ${String(error)}. Service workers forbid import(): use "@holdfast/sdk/worker" there.`;
+  `${what} could not be loaded: ${String(error)}. Service workers forbid import(): use "@holdfast/sdk/worker" in them.`;
 
 /** Calls that come while one is waiting get its promise, so that they need no memory. */
 function shared(wait: () => Promise<void>): () => Promise<void> {

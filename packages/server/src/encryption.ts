@@ -16,7 +16,7 @@ const TAG_BYTES = 16;
 export function createEncryption(keys: readonly Buffer[]): Encryption {
   const named = keys.map((key) => ({ key, name: createHash("sha256").update(key).digest().subarray(0, NAME_BYTES) }));
   const [newest] = named;
-  if (!newest) throw new Error("Encryption needs a key.");
+  if (!newest) throw new Error("Secrets cannot be encrypted, because no master key is configured.");
   return {
     encrypt(text, owner) {
       const nonce = randomBytes(NONCE_BYTES);

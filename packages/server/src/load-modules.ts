@@ -21,7 +21,7 @@ async function loadModule(name: string, folder: string): Promise<ServerModule> {
     const reason = error instanceof Error ? error.message : String(error);
     const hint = isFile(name)
       ? ""
-      : " Paths of files begin with ./, as ./node_modules/a-package/index.js does for a package that can only be imported.";
+      : " The path of a file must begin with ./. For a package that can only be imported, name its file, like ./node_modules/a-package/index.js.";
     throw new ConfigError(`HOLDFAST_MODULES: "${name}" cannot be loaded: ${reason}${hint}`);
   });
   if (typeof loaded.default !== "object" || loaded.default === null)

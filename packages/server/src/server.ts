@@ -94,7 +94,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if (all.length > builtIn.length)
     logger.info(
       { event: "modules", modules: (options.modules ?? []).map(({ name }) => name) },
-      "Own modules take part.",
+      "The server has loaded modules of its own.",
     );
   const ctx: ServerContext = {
     ...{ options, database: settings, logger, report, metrics },

@@ -13,9 +13,7 @@ test("[O1] a failed start prints a sentence that names what to change", async ()
   const second = createServer();
   const said = errorOf(second);
   second.listen(port, "127.0.0.1");
-  expect(startTrouble(await said)).toBe(
-    `127.0.0.1:${port} is in use: set PORT, or stop the program that listens there.`,
-  );
+  expect(startTrouble(await said)).toBe(`127.0.0.1:${port} is in use: set PORT, or stop the program that uses it.`);
   taken.close();
   await once(taken, "close");
   const refused = await errorOf(connect(port, "127.0.0.1"));

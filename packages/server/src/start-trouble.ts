@@ -37,7 +37,7 @@ export function startTrouble(error: unknown): string | undefined {
   if (syscall === "getaddrinfo")
     return `The host ${hostname} cannot be resolved (${code}): check HOST and DATABASE_URL.`;
   if (syscall === "listen" && code === "EADDRINUSE")
-    return `${place} is in use: set PORT, or stop the program that listens there.`;
+    return `${place} is in use: set PORT, or stop the program that uses it.`;
   if (syscall === "listen") return `The server cannot listen on ${place} (${code}): check HOST and PORT.`;
   if (code === "ENOSPC" || code === "EDQUOT")
     return `The disk is full (${code}): free some space, or set HOLDFAST_DATA_DIR.`;

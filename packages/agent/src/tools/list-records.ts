@@ -14,7 +14,7 @@ const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const range = z
   .strictObject({ in: z.array(value).min(1), gt: value, gte: value, lt: value, lte: value })
   .partial()
-  .describe("A range, or a set of values.");
+  .describe("A range (gt, gte, lt, lte), or a set of values (in).");
 
 export interface ListInput {
   model: string;
@@ -40,15 +40,15 @@ export function listRecords(context: ToolContext): AgentTool<ListInput> {
       .catchall(z.union([value, range]))
       .optional()
       .describe('Field to value, or to a range or set: {"deckId":"d1","order":{"gte":2},"status":{"in":["a","b"]}}.'),
-    orderBy: z.string().optional().describe("A field; default: the id."),
+    orderBy: z.string().optional().describe("The field to sort by; default: the id."),
     order: z.enum(["asc", "desc"]).optional(),
     limit: z.int().min(1).max(100).optional().describe("How many records; default 20."),
     offset: z.int().min(0).optional().describe("How many records to skip; default 0."),
     archived: z
       .enum(["without", "only", "with"])
       .optional()
-      .describe("Whether to list archived records; default: without."),
-    fields: z.array(z.string()).min(1).optional().describe("Only these fields, and the id; default: all."),
+      .describe("Archived records: leave them out (without, the default), list only them (only), or list all (with)."),
+    fields: z.array(z.string()).min(1).optional().describe("Return only these fields and the id; default: all fields."),
   });
   return defineTool<ListInput>(
     context,

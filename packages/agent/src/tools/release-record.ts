@@ -12,7 +12,11 @@ export interface ReleaseInput {
 
 export function releaseRecord(context: ToolContext): AgentTool<ReleaseInput> {
   const { model, id } = inputs(context);
-  const field = z.string().min(1).optional().describe("The field that was claimed, if it was one.");
+  const field = z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The claimed field, if the claim is on a field and not on the whole record.");
   return defineTool<ReleaseInput>(context, DESCRIPTION, z.object({ model, id, field }), async (asked) => {
     const releasing = context.leases.release(asked);
     context.leases.forgetLoss(asked.model, asked.id);

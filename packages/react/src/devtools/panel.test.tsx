@@ -131,9 +131,9 @@ test("[V21] [V46] a conflict shows mine, theirs and what was there, and is decid
 
 test.each([
   [{ leads: true }, "This tab: it syncs for all tabs of this browser profile."],
-  [{ leads: false }, "Another tab: it syncs for this one."],
+  [{ leads: false }, "Another tab: it syncs for this tab."],
   [{ leads: false, name: "paused" }, "Not this tab while it is paused."],
-  [{ leads: false, storage: "memory" }, "This tab syncs only for itself: it has no disk."],
+  [{ leads: false, storage: "memory" }, "This tab syncs only for itself: it has no local store."],
 ] as const)("[V21] who leads is said in words: %o", (change, says) => {
   act(() => memory.set({ status: { ...memory.client.status(), ...change } }));
   shown();

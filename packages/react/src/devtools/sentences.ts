@@ -36,8 +36,8 @@ export function describeLeader({ leads, name, storage }: Partial<SyncStatus>): s
   if (leads) return "This tab: it syncs for all tabs of this browser profile.";
   if (name === "paused") return "Not this tab while it is paused.";
   return storage === "memory"
-    ? "This tab syncs only for itself: it has no disk."
-    : "Another tab: it syncs for this one.";
+    ? "This tab syncs only for itself: it has no local store."
+    : "Another tab: it syncs for this tab.";
 }
 
 function aboutStatus(before: View["status"], after: View["status"]): string[] {

@@ -40,7 +40,9 @@ function useArrival(model: ModelName<ModelSchema>, query: Asked, isThere = false
   const seed = useContext(SeedContext);
   if (isThere || query === "skip" || isSeeded(client, seed, model, query)) return;
   if (client === stillClient)
-    throw new Error(`The snapshot has no answer for ${JSON.stringify([model, query])}: pass this query to dehydrate.`);
+    throw new Error(
+      `The snapshot has no answer for ${JSON.stringify([model, query])}: pass this query to dehydrate().`,
+    );
   const needs = typeof query === "object" && query.staleOk === false ? "complete" : "any";
   const waiting = arrival(client, needs);
   if (waiting) throw waiting;

@@ -6,7 +6,9 @@ const noState = {};
 const off = () => {};
 const listen = () => off;
 const refuse = () => {
-  throw new Error("Without a client nothing can be written.");
+  throw new Error(
+    "There is no client yet, for example because React renders on a server. Write and claim in an effect or an event handler.",
+  );
 };
 
 /** Every other method throws, because an inert client neither writes nor claims. */

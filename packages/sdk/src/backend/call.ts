@@ -99,7 +99,7 @@ function requestOf(base: string, endpoint: EndpointName, options: CallOptions): 
 function segment(name: string, value: unknown): string {
   const encoded = typeof value === "string" ? encodedOrNot(value) : undefined;
   if (encoded !== undefined && !["", ".", ".."].includes(encoded)) return encoded;
-  const message = `The ${name} must be text that a path can contain (got ${String(JSON.stringify(value))}).`;
+  const message = `The ${name} must be a string that a URL path can contain (got ${String(JSON.stringify(value))}).`;
   throw new SyncError(knownFailure("invalid_id", message, { param: name }));
 }
 
@@ -186,7 +186,7 @@ function messageOf(error: unknown): string {
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }
 
-const NOT_KNOWN = "Whether the request was carried out is not known.";
+const NOT_KNOWN = "It is not known whether the server carried out the request.";
 
 /** The answer of the server, or the error that the call rejects with. */
 function read(attempt: Attempt, url: string, key: string): unknown {

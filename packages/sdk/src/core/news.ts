@@ -12,7 +12,10 @@ export function newsOf(m: Mutation): News | undefined {
       return failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: stage.receipt };
     }
     case "conflicted": {
-      const failure = knownFailure(stage.claim?.code ?? "stale_context", "Someone else has written there meanwhile.");
+      const failure = knownFailure(
+        stage.claim?.code ?? "stale_context",
+        "The write is in conflict: someone else changed the same field, or has claimed it. See conflicts().",
+      );
       return { kind: "failed", failure };
     }
     case "rejected":

@@ -64,7 +64,7 @@ function meant<T>(call: () => T, isMeant: (result: T) => boolean, name: string, 
     if (isMeant(result)) return result;
     // A promise that rejects would end a process of Node.
     void Promise.resolve(result).catch(() => {});
-    report(new Error(`${name} of the platform returned ${typeof result} that it cannot return.`));
+    report(new Error(`${name} of the platform returned ${typeof result}, which it must not return.`));
   } catch (error) {
     report(new Error(`${name} of the platform failed.`, { cause: error }));
   }

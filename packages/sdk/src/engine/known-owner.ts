@@ -58,7 +58,7 @@ async function answerInTime({ server, token, clock, closing }: KnownOwnerDeps): 
 function statusAfter(asked: TokenOwner | undefined, { paused }: ClientState) {
   const name = paused ? "paused" : !asked ? "offline" : asked.kind === "refused" ? "needs-auth" : "connecting";
   const why = asked && asked.kind !== "named" ? ` (${asked.reason})` : "";
-  const reason = `Several owners have used this store, and the server has not named this token's owner yet${why}. Name it with the option owner.`;
+  const reason = `Several owners have used this store, and the server has not named this token's owner yet${why}. Pass the owner to createClient (option owner).`;
   return { name, reason } as const;
 }
 

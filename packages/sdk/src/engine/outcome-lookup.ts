@@ -10,7 +10,7 @@ const LONGEST_WAIT_MS = 4_000;
 
 const UNKNOWN = localFailure(
   "storage_failed",
-  "The outcome of the write is unknown: it may still be on the disk that failed, and is sent from there after a reload.",
+  "The outcome of the write is unknown. The write may still be on the disk that failed; if it is, the client sends it after a reload.",
 );
 
 export interface OutcomeLookupDeps {

@@ -248,7 +248,7 @@ test("[N36] where import() is forbidden, the status and a claim say so, and name
     },
     { schema, url: "http://127.0.0.1:9", getToken: () => "token" },
   );
-  const way = /import\(\) is disallowed.*\. Service workers forbid import\(\): use "@holdfast\/sdk\/worker" there\./;
+  const way = /import\(\) is disallowed.*\. Service workers forbid import\(\): use "@holdfast\/sdk\/worker" in them\./;
   await expect(client.models.slide.claim("s1")).rejects.toMatchObject({
     code: "part_not_loaded",
     message: expect.stringMatching(way),

@@ -79,7 +79,7 @@ export function keyValueStorage(store: KeyValueStore): Storage {
         const draft = new Draft(store);
         // A store that forgets would let the client lead and lose the lead for ever.
         if (isWritten && (await draft.get(META)) === undefined)
-          throw new StorageFailure("The local store lost what was written. Writes are in memory only.", {
+          throw new StorageFailure("The local store has lost its data. Writes are in memory only.", {
             code: "lost",
           });
         const result = await work(draft);
@@ -311,15 +311,12 @@ class Draft {
 function parsed<T>(key: string, text: string): T {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null) throw new TypeError("It is no object.");
+    if (typeof value !== "object" || value === null) throw new TypeError("The entry is not an object.");
     return value as T;
   } catch (cause) {
-    throw new StorageFailure(
-      `The entry "${key}" of the local store is not what was written. Writes are in memory only.`,
-      {
-        cause,
-        code: "damaged",
-      },
-    );
+    throw new StorageFailure(`The entry "${key}" of the local store is damaged. Writes are in memory only.`, {
+      cause,
+      code: "damaged",
+    });
   }
 }

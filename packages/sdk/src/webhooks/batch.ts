@@ -13,7 +13,7 @@ export function readBatch(body: Uint8Array, schema: ModelSchema | undefined): Re
   const batch = parse(body);
   if (!isObject(batch) || !Array.isArray(batch.data)) throw invalid('The body must have a list "data".');
   const { data: events, logId } = batch as { data: unknown[]; logId: unknown };
-  if (typeof logId !== "string") throw invalid('The body must have a text "logId".');
+  if (typeof logId !== "string") throw invalid('The body must have a string "logId".');
   const at = events.findIndex((event) => !isEvent(event));
   if (at >= 0) throw invalid(`data[${at}] is not an event.`);
   return { events: withSchemaNames(schema, events as WebhookEvent[]), logId };

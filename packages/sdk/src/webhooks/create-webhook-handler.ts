@@ -59,7 +59,7 @@ export function createWebhookHandler<const S extends ModelSchema = ModelSchema>(
   const { toleranceMs, timeLimitMs } = options;
   for (const [name, value] of Object.entries({ bodyLimit, toleranceMs, timeLimitMs }))
     if (value !== undefined && !(typeof value === "number" && value >= 0))
-      throw new TypeError(`${name} must be a number from 0 (got ${String(value)}).`);
+      throw new TypeError(`${name} must be a number, 0 or more (got ${String(value)}).`);
   // Refuse an invalid secret when the app starts, not at the first delivery.
   keysOf(options.secret);
   const receive = receiver(settingsOf(others));

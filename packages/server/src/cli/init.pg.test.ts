@@ -62,7 +62,7 @@ test("[DS28] a name that no table has, and a question that no one is there to an
   const unknown = await init("--tables", "public.nothing", "--yes");
   expect(unknown.code).toBe(1);
   expect(unknown.err).toMatch(
-    /The database \S+\/\w+ has no table public\.nothing\. Is DATABASE_URL that of your tables\?/,
+    /The database \S+\/\w+ has no table public\.nothing\. Does DATABASE_URL name the database with your tables\?/,
   );
   expect(unknown.err).not.toContain(new URL(url).password || "no password");
   expect((await init()).err).toMatch(/Add --yes/);
@@ -140,9 +140,9 @@ test("[DS28] [DS139] a database of another service is left as it is, and its key
     startCommand(["init", "--yes"], { cwd: folder, env: { HOME: folder, DATABASE_URL: app.databaseUrl, ...env } })
       .ended;
   const refused = await run({});
-  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/belongs to a Holdfast service already/)]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/already belongs to a Holdfast service/)]);
   const half = await run({ HOLDFAST_SECRET_KEY: app.keys.live });
-  expect(half.err).toMatch(/set HOLDFAST_MASTER_KEY to its own/);
+  expect(half.err).toMatch(/set HOLDFAST_MASTER_KEY to the key of that service/);
   expect(existsSync(join(folder, ".env")) || existsSync(join(folder, "schema.ts"))).toBe(false);
   expect((await app.call("GET", "/v1/schema")).status).toBe(200);
   const keys = { HOLDFAST_SECRET_KEY: app.keys.live, HOLDFAST_MASTER_KEY: app.masterKeys.join(",") };

@@ -83,7 +83,7 @@ test("[DS9] tables that cannot be attached, and names that do not exist, are ref
   expect(attached.code).toBe(1);
   expect(attached.err).toContain("Nothing was attached.");
   const unknown = await cli.run("tables", "attach", "nothere", "--yes", ...ORG);
-  expect(unknown.err).toContain(" has no table nothere. Is DATABASE_URL that of your tables?");
+  expect(unknown.err).toContain(" has no table nothere. Does DATABASE_URL name the database with your tables?");
   expect(await attachments()).toEqual(before);
 });
 
@@ -178,7 +178,7 @@ test("[DS55] a table that was detached is attached again with --replace: its row
   const replaced = await cli.run("tables", "attach", "public.moods", "--replace", "--yes", ...ORG);
   expect([replaced.code, replaced.err]).toEqual([
     0,
-    expect.stringContaining("Records that the model has are removed."),
+    expect.stringContaining("The records that the model has now are removed."),
   ]);
   const { body } = await app.call("GET", "/v1/models/mood");
   expect(body.data).toMatchObject([{ id: "a", title: "One" }]);

@@ -81,6 +81,6 @@ function inUse(lockFile: string): string {
   const who = /^\d+$/.test(holder) ? ` (process ${holder})` : "";
   return (
     `The database in ${dirname(lockFile)} is in use by another Holdfast server${who}. ` +
-    "Stop that server, or set HOLDFAST_DATA_DIR to another directory for this one."
+    "Stop that server, or set HOLDFAST_DATA_DIR to another directory for this server."
   );
 }

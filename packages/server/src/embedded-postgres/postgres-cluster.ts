@@ -114,7 +114,7 @@ function refuseUnreachable(home: string, user: SystemUser): void {
   const { status } = spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", home], { uid: user.uid, gid: user.gid });
   if (status === 0) return;
   throw new EmbeddedPostgresError(
-    `Postgres cannot run as root, and the user ${user.name}, as which it would run, cannot access ${home}. ` +
-      "Set HOLDFAST_DATA_DIR to a directory that it can access, start Holdfast as another user, or set DATABASE_URL.",
+    `Postgres cannot run as root. It would run as the user ${user.name}, who cannot access ${home}. ` +
+      "Set HOLDFAST_DATA_DIR to a directory that this user can access, start Holdfast as another user, or set DATABASE_URL.",
   );
 }

@@ -152,7 +152,7 @@ const shown = ({ principal, clientTxId, operations }: CommitRequest): ModuleComm
 
 function refusalOf(name: string, no: ModuleRefusal | undefined): Refusal | undefined {
   if (no === undefined) return undefined;
-  if (!isErrorCode(no?.code)) throw new Error(`${name}: judge returned neither a refusal nor nothing.`);
+  if (!isErrorCode(no?.code)) throw new Error(`${name}: judge must return undefined or a refusal with a known code.`);
   return refuse(no.code, { message: no.message, ...(no.param !== undefined && { param: no.param }) });
 }
 

@@ -32,7 +32,7 @@ export interface OtherDatabase extends TenantDatabase {
 
 const EMPTIED = "The tables of Holdfast are gone from the database: it was emptied, or a backup is being loaded.";
 const NO_LOG =
-  "The database has no log of the tenant: it was emptied, or restored from a backup of before the tenant moved there. Restore a newer one; else the operator mends it (holdfast databases verify).";
+  "The database has no log of the tenant: it was emptied, or restored from a backup that is older than the tenant's move. Restore a newer backup, or ask the operator to repair it (holdfast databases verify).";
 
 /** A new release may build indexes of large tables. */
 const MIGRATION_MS = 3_600_000;

@@ -280,7 +280,7 @@ test("[U9] writes under a lease name its claim, in a commit only operations on i
     ["clm_1"],
     ["clm_1", undefined],
   ]);
-  expect(() => slides.update("s2", { order: 4 }, { claim: lease })).toThrowError(/does not name/);
+  expect(() => slides.update("s2", { order: 4 }, { claim: lease })).toThrowError(/not on a record of this write/);
 });
 
 test("[U11] the claims of a watched record match the server's, and are unknown without a connection", async () => {

@@ -62,7 +62,13 @@ export class Leases {
     // JSON has none of these, and the server would take what arrives for no ttl.
     if (ttl === null || (typeof ttl === "number" && !Number.isFinite(ttl)))
       return Promise.reject(
-        new SyncError(knownFailure("invalid_ttl", `The ttl of a claim cannot be ${ttl}.`, { param: "ttl" })),
+        new SyncError(
+          knownFailure(
+            "invalid_ttl",
+            `A ttl must be from one second to one hour: milliseconds, or a number with ms, s, m or h (got ${ttl}).`,
+            { param: "ttl" },
+          ),
+        ),
       );
     const target = { model, id, field };
     const terms = {

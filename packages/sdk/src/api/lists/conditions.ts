@@ -112,7 +112,7 @@ function searching(operand: unknown, param: string): Test<Json> {
 /** Compiles a search in all fields of the model that are indexed for it. */
 export function compileSearch(schema: Model | undefined, text: unknown): Test<JsonObject> {
   const names = searchedFields(schema);
-  if (names.length === 0) throw odd("search", `No field has index: "text".`);
+  if (names.length === 0) throw odd("search", `The model cannot be searched, because no field has index: "text".`);
   const test = searching(text, "search");
   return (data) => test(names.map((name) => valueIn(data, name) ?? null));
 }

@@ -128,7 +128,7 @@ export class Lists {
       this.compiled(model, query);
       // Until the code for them is loaded, lists that include records are empty.
       if (this.#joins) return NONE;
-      throw odd("include", 'No field of the schema "references" a model.');
+      throw odd("include", 'The schema has no relations to include: no field has "references".');
     }
     const records = this.#read<readonly JsonObject[]>(key, () => {
       const plain = new LiveList(this.compiled(model, query));

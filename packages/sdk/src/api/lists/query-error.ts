@@ -60,7 +60,6 @@ export function fieldOf(model: string, schema: Model | undefined, name: string, 
 /** Only what can be the key of a map is counted by value: a scalar, or an item of an array. Throws for another field. */
 export function countedField(model: string, schema: Model | undefined, name: string): Field {
   const field = fieldOf(model, schema, name, "field");
-  if (field.type === "json" && field !== ANY)
-    throw odd("field", `"${name}" has no value to count by: its type is json.`);
+  if (field.type === "json" && field !== ANY) throw odd("field", `"${name}" cannot be counted by: its type is json.`);
   return field;
 }

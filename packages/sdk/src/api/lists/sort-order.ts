@@ -68,7 +68,7 @@ export function compileOrder(
       checkOneOf(own, DIRECTIONS, `${param}.order`);
       const declared = fieldOf(model, schema, field, param);
       const { type } = declared;
-      if (type === "array") throw odd(param, `"${field}" has no value to sort by: its type is array.`);
+      if (type === "array") throw odd(param, `"${field}" cannot be sorted by: its type is array.`);
       const sign = own === "desc" ? -1 : 1;
       if (by === undefined) {
         const isCollated = collate && type !== "datetime";

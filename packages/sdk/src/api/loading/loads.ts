@@ -39,10 +39,10 @@ export interface LoadsDeps {
 const TOO_MUCH = `Up to ${limits.loadedParts} parts can be loaded at once, with ${limits.loadedLength} characters of conditions as JSON. Release some of them.`;
 
 const NO_LIST =
-  "The client follows no list of conditions of this model, and not these records: follow: { where: { issue: [] } } begins with none.";
+  "The client cannot load parts of this model, because its `follow.where` has no list for the model. Add an empty list, for example follow: { where: { issue: [] } }.";
 
 const RELEASED =
-  "The part was released, and dropped before it was read. Load it again, and release it when it is not shown any more.";
+  "The part was released before its records were read. Load it again, and release it only when the page no longer shows it.";
 
 /** Names whose order is known. More parts of all models together are never followed: their conditions are too long. */
 const MOST_REMEMBERED = 500;

@@ -76,6 +76,7 @@ function compiledAt(at: string, { compile, invalid }: ListCode, model: string, q
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function unknownRelation(model: string, name: string, names: readonly string[]): string {
-  const known = names.length > 0 ? `It has ${names.join(", ")}.` : 'No field "references" another model there.';
+  const known =
+    names.length > 0 ? `It has ${names.join(", ")}.` : 'It has no relations, because no field has "references".';
   return `The model "${model}" has no relation "${name}". ${known}`;
 }

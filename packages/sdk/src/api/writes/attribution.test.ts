@@ -83,7 +83,7 @@ test("[Q74] an import sends what the export says", async () => {
 test.each([
   ["reason", "", /1 to 1000 characters/],
   ["reason", "x".repeat(1_001), /1 to 1000 characters/],
-  ["run", 7 as never, /must be a text/],
+  ["run", 7 as never, /must be a string/],
   ["run", "\ud800", /run /],
   ["onBehalfOf", "ann", /user:ann/],
   ["meta", [] as never, /must be an object/],

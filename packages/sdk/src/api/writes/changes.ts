@@ -50,7 +50,7 @@ const split: SplitPatch = (patch, { name: modelName, model, shown }) => {
     if (!takesChange(field, one))
       throw invalid(
         "invalid_type",
-        `The "${name}" field has no such change: it must be ${expectedValue(field)}.`,
+        `The "${name}" field does not accept this change: its type is ${expectedValue(field)}.`,
         param,
       );
     checkOperands(one, param);

@@ -15,9 +15,9 @@ export function operationProblem(
   if (action === "update" && writtenFields({ data, changes }).every((name) => name === "id"))
     return { code: "empty_update", param: "data", message: "An update needs at least one field." };
   if (claim !== undefined && (typeof claim !== "string" || jsonProblem(claim)))
-    return invalid("claim", "The id of a claim must be text.");
+    return invalid("claim", "The id of a claim must be a string.");
   const odd = Object.entries(changes).find(([, change]) => !isChange(change));
-  if (odd) return invalid(`changes.${odd[0]}`, `"${odd[0]}" has a change that increment, add or remove do not make.`);
+  if (odd) return invalid(`changes.${odd[0]}`, `Make the change of "${odd[0]}" with increment(), add() or remove().`);
   return changesProblem(model, data, changes);
 }
 

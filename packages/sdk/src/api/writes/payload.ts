@@ -24,7 +24,11 @@ export function jsonCopy<T extends Json>(value: T, path: string): T {
 
 export function checkId(id: unknown): string {
   if (isRecordId(id)) return id;
-  throw invalid("invalid_id", "An id must be 1 to 255 of A-Z, a-z, 0-9 and . _ : ~ -.", "id");
+  throw invalid(
+    "invalid_id",
+    "An id must be 1 to 255 characters of A-Z, a-z, 0-9 and . _ : ~ - and must not be . or ..",
+    "id",
+  );
 }
 
 /** Leaves room for the suffix that a replaced log adds to a name. */

@@ -60,18 +60,21 @@ export function readExport(
   if (state.withheld) throw localError("not_owner", state.withheldReason ?? OWNER_UNKNOWN);
   const { object, version, owner, writes } = (exported ?? {}) as Partial<Record<keyof PendingExport, unknown>>;
   if (object !== "holdfast_pending" || version !== 1 || !Array.isArray(writes) || !writes.every(isWrite))
-    throw localError("invalid_export", "This is not a result of exportPending, or a newer version made it.");
+    throw localError(
+      "invalid_export",
+      "This is not an export of exportPending(), or a newer version of the SDK made it.",
+    );
   const mine = ownerOf(state);
   const theirs = typeof owner === "string" ? owner : undefined;
   if (!adopt && mine !== undefined && theirs !== undefined && !isSameOwner(mine, theirs))
     throw localError(
       "other_owner",
-      `The export belongs to ${theirs}, and this client to ${mine}. With { adopt: true } its writes become this client's.`,
+      `The export belongs to ${theirs}, but this client belongs to ${mine}. To import its writes as writes of ${mine}, pass { adopt: true }.`,
     );
   if (!adopt && writes.some((write) => typeof write.owner !== "string"))
     throw localError(
       "other_owner",
-      "The export does not say whose its writes are, because the client that made it did not know. With { adopt: true } they become this client's.",
+      "The export does not name an owner, because the client that made it did not know its owner. To import its writes as this client's own, pass { adopt: true }.",
     );
   return writes
     .filter((write) => !state.queue.byTxId.get(write.clientTxId))

@@ -14,7 +14,11 @@ export function transact<S extends ModelSchema>(
 ): UndoableWrite {
   let operations: OperationRequest[] | undefined = [];
   const add = (operation: OperationRequest) => {
-    if (!operations) throw localError("invalid_options", "The function of transact has ended: it cannot be async.");
+    if (!operations)
+      throw localError(
+        "invalid_options",
+        "The function that was passed to transact() has already returned, so it cannot write any more. It must not be async.",
+      );
     operations.push(operation);
   };
   const modelOf = (model: string) => {

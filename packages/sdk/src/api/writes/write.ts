@@ -75,7 +75,10 @@ export function makeWrite(
   const attribution = attributionOf(options);
   deps.later()?.judgeCommit(deps.engine.store.getState(), { operations, reads, attribution });
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
-    throw odd("claim", "The lease is on a record that this write does not name.");
+    throw odd(
+      "claim",
+      "The lease is not on a record of this write. Pass the lease of a record that the write changes.",
+    );
   const clientTxId = options.clientTxId === undefined ? deps.random.id() : checkTxId(options.clientTxId);
   if (find(deps.engine.store.getState().queue, clientTxId)) throw new SyncError(nameTaken(clientTxId));
   const { queued, receipt } = deps.waiters.add(clientTxId);
@@ -194,7 +197,7 @@ function checkedData(
       throw invalid(
         "unknown_field",
         name.startsWith("$")
-          ? `${JSON.stringify(name)} is set by the server.`
+          ? `The server sets ${JSON.stringify(name)}: leave it out.`
           : `The model "${model}" has no field ${JSON.stringify(name)}.`,
         param,
       );

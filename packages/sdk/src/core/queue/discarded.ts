@@ -7,4 +7,7 @@ export const DISCARDED = localFailure(
 );
 
 /** Why the promises of a decision reject that nothing is left of. */
-export const TOO_LATE = localFailure("discarded", "It was resolved in another tab, or settled.");
+export const TOO_LATE = localFailure(
+  "discarded",
+  "The write has already left the queue: it has settled, or another tab has resolved it.",
+);

@@ -14,7 +14,7 @@ import { changeSending } from "./sending-state.ts";
 import { knowsQueue } from "./shared-queue.ts";
 
 const UNOWNED =
-  "The client did not know whose write this is when it was made, and several owners have used this store. retry() sends it as the present owner's, discard() drops it.";
+  "The owner of this write is unknown: it was made before the client knew its owner, and several owners have used this store. Call retry() to send it as the current owner, or discard() to drop it.";
 
 /** Whether a write is its store's owner's. A write of an unknown owner is, if the store never had another owner. */
 function isOwn({ owner: writer }: Mutation, { owner, others }: ClientState): boolean {

@@ -119,11 +119,11 @@ test.each([
     },
     /failed: odd/,
   ],
-  ["says nothing", () => undefined, /returned nothing that fits the schema/],
+  ["says nothing", () => undefined, /must return operations that fit the schema/],
   [
     "says what the schema does not know",
     (o: OldOperation) => ({ ...o, model: "nope" }),
-    /returned nothing that fits the schema/,
+    /must return operations that fit the schema/,
   ],
 ] as const)("[Q32] when the function %s the write waits for a person, and is not lost", async (_, upcast, message) => {
   const { client, disk } = await across(renamed, { [schemaHash(first)]: upcast as never });

@@ -23,12 +23,16 @@ export function adapted(m: Mutation, state: ClientState): Mutation {
   const queued = wasUnknown ? { ...m, stage: { phase: "queued" } as const } : m;
   if (m.shape === shapeOf(models, m.operations)) return queued;
   const upcast = ownValue(upcasts, m.schema);
-  if (!upcast) return unknown(m, `Another version of the app made this write (schema ${m.schema}).`);
+  if (!upcast)
+    return unknown(
+      m,
+      `Another version of the app made this write (schema ${m.schema}), and the app has no upcast for that schema. Add one, or call discard().`,
+    );
   try {
     const operations = m.operations.flatMap((o) => converted(o, upcast));
     const odd = operations.find((o) => !isKnown(o, state));
     if (operations.length === 0 || odd)
-      return unknown(m, `upcast[${JSON.stringify(m.schema)}] returned nothing that fits the schema.`);
+      return unknown(m, `upcast[${JSON.stringify(m.schema)}] must return operations that fit the schema.`);
     const written = {
       ...queued,
       operations,

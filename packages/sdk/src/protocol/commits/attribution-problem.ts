@@ -17,7 +17,7 @@ export function attributionProblem(
     textProblem("reason", reason, attributionLimits.reasonLength) ??
     textProblem("run", run, attributionLimits.runLength) ??
     (onBehalfOf !== undefined && !isParticipant(onBehalfOf)
-      ? problem("invalid_value", "onBehalfOf", "onBehalfOf must be a participant, as user:ann.")
+      ? problem("invalid_value", "onBehalfOf", "onBehalfOf must be a participant, like user:ann.")
       : undefined) ??
     metaProblem(meta, bytesOf)
   );
@@ -25,7 +25,7 @@ export function attributionProblem(
 
 function textProblem(param: string, text: unknown, most: number): CommitProblem | undefined {
   if (text === undefined) return undefined;
-  if (typeof text !== "string") return problem("invalid_type", param, `${param} must be a text.`);
+  if (typeof text !== "string") return problem("invalid_type", param, `${param} must be a string.`);
   if (text === "" || text.length > most)
     return problem("invalid_value", param, `${param} must have 1 to ${most} characters.`);
   const found = jsonProblem(text);

@@ -11,11 +11,15 @@ export function changesProblem({ fields }: Model, data: JsonObject, changes: Fie
     const field = name === "id" ? undefined : ownValue(fields, name);
     if (!field) return { code: "unknown_field", param, message: "The model has no such field." };
     if (Object.hasOwn(data, name)) {
-      const message = `"${name}" is in data too: a field gets a value or a change.`;
+      const message = `"${name}" is in both "data" and "changes". Send only one of them.`;
       return { code: "invalid_value", param, message };
     }
     if (!takesChange(field, change))
-      return { code: "invalid_type", param, message: `"${name}" is of type ${field.type}, which has no such change.` };
+      return {
+        code: "invalid_type",
+        param,
+        message: `"${name}" is of type ${field.type}, which does not accept this change.`,
+      };
   }
   return undefined;
 }

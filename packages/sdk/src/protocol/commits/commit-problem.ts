@@ -41,7 +41,12 @@ const ON_STALE: readonly unknown[] = ["reject", "overwrite", "notify", undefined
 function premiseProblem(read: unknown, param: string): CommitProblem | undefined {
   if (!isPlainObject(read)) return problem("invalid_type", param, "A premise must be an object.");
   const unknown = Object.keys(read).find((key) => !PREMISE_KEYS.includes(key));
-  if (unknown) return problem("unknown_field", `${param}.${unknown}`, "A premise has no such key.");
+  if (unknown)
+    return problem(
+      "unknown_field",
+      `${param}.${unknown}`,
+      `A premise has an unknown key. Known keys: ${PREMISE_KEYS.join(", ")}.`,
+    );
   const { model, id, group, readAt = 0, fields, onStale } = read;
   const odd = [model, id, group, ...(Array.isArray(fields) ? fields : [])].find(
     (text) => typeof text === "string" && jsonProblem(text),
@@ -91,14 +96,14 @@ export function commitSizeProblem(
     return problem(
       "too_many_values",
       "operations",
-      `A commit can have about ${commitLimits.jsonValues} JSON values; make several writes.`,
+      `A commit can have up to about ${commitLimits.jsonValues} JSON values. Make several writes.`,
     );
   // A code unit takes at most three bytes.
   if (3 * text.length > commitLimits.batchBodyBytes && bytesOf(text) > commitLimits.batchBodyBytes)
     return problem(
       "request_too_large",
       "operations",
-      `A commit can have about ${commitLimits.batchBodyBytes} bytes of JSON.`,
+      `A commit can have up to about ${commitLimits.batchBodyBytes} bytes of JSON. Make several writes.`,
     );
   return undefined;
 }
@@ -140,7 +145,7 @@ export function groupProblem({ groups = [] }: Model, values: JsonObject): Commit
   return undefined;
 }
 
-const INVALID_ID = "An id must be 1 to 255 of A-Z, a-z, 0-9 and . _ : ~ -.";
+const INVALID_ID = "An id must be 1 to 255 characters of A-Z, a-z, 0-9 and . _ : ~ - and must not be . or ..";
 const INVALID_GROUP = "A sync group must have the form <kind>:<id>.";
 
 const problem = (code: CommitProblem["code"], param: string, message: string): CommitProblem => ({

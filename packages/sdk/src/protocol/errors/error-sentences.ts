@@ -32,8 +32,7 @@ export const errorSentences = {
   invalid_cursor: "The cursor does not belong to this list. Start again without one.",
   invalid_sync_group: "A sync group must have the form <kind>:<id>.",
   invalid_schema: "The pushed schema is malformed; `param` says where.",
-  schema_too_old:
-    "The schema has changed more than 30 days ago, and this page was built with the one before. Reload the page.",
+  schema_too_old: "The page was built with a schema that was replaced more than 30 days ago. Reload the page.",
   invalid_idempotency_key: "An idempotency key must be 1 to 255 visible ASCII characters.",
   idempotency_key_mismatch: "The header and the body have different idempotency keys. Send one of them.",
   token_in_query:
@@ -46,9 +45,9 @@ export const errorSentences = {
   too_many_operations: "A commit must have 1 to 100 operations and up to 100 reads.",
   narrow_scope_required: "A token must name its operations and sync groups. To allow everything, set wideScope.",
   invalid_participant_kind: "A capability's participant must be an agent or a system.",
-  read_at_in_future: "The position is beyond the end of the log. Send one that this log has returned.",
+  read_at_in_future: "The position is beyond the end of the log. Send a position that this log has returned.",
   invalid_ttl: "A ttl must be from one second to one hour: milliseconds, or a number with ms, s, m or h.",
-  duplicate_header: "The request has a header twice that is allowed once; `param` names it.",
+  duplicate_header: "The request may have this header only once; `param` names it.",
   invalid_url:
     "An endpoint's URL must be https, without a user, on port 443 or on a port from 1024 that is not a database's.",
   blocked_address: "The URL leads to an address that is not public.",
@@ -73,7 +72,7 @@ export const errorSentences = {
   stale_context: "The record, or a premise of the write, has changed since readAt. Read it again, and decide again.",
   already_exists: "A record with this id already exists, with other data.",
   not_unique: "Another record has this value of a unique field; `fields` has the fields whose values count together.",
-  still_referenced: "Other records reference the record, and their fields do not allow that it is deleted.",
+  still_referenced: "The record cannot be deleted, because other records reference it.",
   too_many_dependents: "The delete would change more than 1 000 records that reference the deleted ones.",
   dependency_blocked: "An earlier commit in this request failed, and this commit depends on it.",
   schema_incompatible:
@@ -81,14 +80,14 @@ export const errorSentences = {
   schema_busy: "Another push is changing records of this organization. Push again when it has finished.",
   client_id_required: "The database makes the ids of this model's records: create them in SQL.",
   source_changed:
-    "The table of this model is not as it was when it was attached, so it takes no writes until that is mended; the message says what is missing.",
+    "The table of this model has changed since it was attached, and takes no writes until it is repaired; the message says how.",
   source_unavailable:
-    "The service that has this model's records did not answer. Whether it took the write is not known yet: send it again with the same key to learn that.",
+    "The service that has this model's records did not answer, so it is not known whether it took the write. To learn that, send the write again with the same key.",
   source_refused: "The table or the service that has this model's rows refused the write; the message says why.",
   datasource_exists: "The tenant already has a datasource of its own. Delete it first.",
   datasource_in_use: "Another Holdfast service keeps its data in this database.",
-  datasource_busy: "The tenant's data is on its way to another database. Try again when it has arrived.",
-  datasource_hosted: "This datasource is the service's own database, and stays as it is.",
+  datasource_busy: "The tenant's data is being moved to another database. Try again when the move is finished.",
+  datasource_hosted: "This datasource is the service's own database, and cannot be changed or deleted.",
   datasource_has_tables: "Tables of this database are attached. Detach them first.",
   datasource_has_models: "Models name this datasource as their source. Push a schema without it first.",
   too_many_endpoints: "The tenant already has 20 webhook endpoints. Remove one first.",
@@ -101,12 +100,11 @@ export const errorSentences = {
   too_many_claims: "A participant can have up to 1 000 claims, held and waiting together. Release some first.",
   idempotency_conflict: "This idempotency key was already used for another request.",
   too_many_answers:
-    "Answers to this token, or of the whole server, wait to be read. Read them, and wait as long as Retry-After says.",
+    "Too many answers to this token, or of the whole server, are not read yet. Read them, and wait as long as Retry-After says.",
   budget_spent: "The token has written as much as its budget allows.",
   rate_limited: "Too many requests. Wait as long as Retry-After says.",
   request_too_large: "The body is larger than this route allows.",
-  answer_too_large:
-    "The answer to the bulk has no room for this commit, so the commit was not tried. Send it again in another request.",
+  answer_too_large: "The answer to the bulk is full, so this commit was not tried. Send it again in another request.",
   overloaded: "The server is too busy to answer in time.",
   unavailable: "The outcome is unknown. Send the same request with the same idempotency key to learn it.",
   storage_full: "The server's database is full.",
@@ -117,8 +115,8 @@ export const errorSentences = {
 export const remedySentences = {
   fix: "Change the request: the same request would fail again.",
   "re-read": "Read again what has changed, decide again, and send the new decision.",
-  wait: "Wait, for as long as Retry-After says if it is there, and try again.",
-  retry: "After the time in Retry-After, send the same request again; a write with the same idempotency key.",
+  wait: "Wait and try again. If the response has Retry-After, wait that long.",
+  retry: "After the time in Retry-After, send the same request again. Send a write with the same idempotency key.",
   "sign-in": "Try again with a valid token.",
 } as const satisfies Record<Remedy, string>;
 

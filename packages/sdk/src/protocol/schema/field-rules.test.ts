@@ -56,7 +56,7 @@ test.each<[Field, RegExp | undefined]>([
   [{ type: "enum", values: ["a"], merge: "text" }, /Only a string/],
   [text({ merge: "text", references: "slide" }), /Only a string without/],
   [text({ items: "string" }), /Only an array/],
-  [list({ items: "number", references: "task" }), /of type string/],
+  [list({ items: "number", references: "task" }), /must have "items": "string"/],
   [list({ items: "string", references: "task" }), undefined],
   [number({ maxLength: 3 }), /Only a string or an array/],
   [number({ minLength: 0 }), /Only a string or an array/],

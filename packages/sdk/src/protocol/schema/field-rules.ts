@@ -63,7 +63,7 @@ export function faultOfRules({
 }: Field): string | undefined {
   if (items !== undefined && type !== "array") return 'Only an array can have "items".';
   if (items !== undefined && items !== "string" && references !== undefined)
-    return 'The "items" of an array that references are of type string.';
+    return 'An array with "references" must have "items": "string".';
   const hasLength = type === "string" || type === "array";
   const isNumber = type === "number" || type === "integer";
   if (!hasLength && (minLength ?? maxLength) !== undefined)

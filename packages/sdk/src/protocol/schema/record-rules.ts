@@ -98,7 +98,7 @@ export function faultOfTransitions({ type, values = [], transitions }: Field): s
     .find((value) => !values.includes(value));
   return other === undefined
     ? undefined
-    : `"transitions" names ${JSON.stringify(other)}, which is no value of the enum.`;
+    : `"transitions" names ${JSON.stringify(other)}, which is not a value of the enum.`;
 }
 
 /** Why this cannot be said of writers. `isGroup`: whether a name is one of a group. Undefined: it can. */
@@ -109,5 +109,5 @@ export function faultOfWriters(
   const other = writable.find((one) => one !== CREATOR && !(one.startsWith(GROUP) && isGroup(one.slice(GROUP.length))));
   return other === undefined
     ? undefined
-    : `"writableBy" has ${JSON.stringify(other.slice(0, 80))}: it can have "$createdBy", and groups like "group:team:red".`;
+    : `"writableBy" has ${JSON.stringify(other.slice(0, 80))}: it can contain only "$createdBy", and groups like "group:team:red".`;
 }

@@ -68,7 +68,7 @@ export function addDatabases(program: Command, terminal: Terminal): void {
       const url = terminal.runningDatabase();
       if (url === undefined)
         throw new UsageError(
-          "The embedded Postgres runs while its server does: start that first, or set DATABASE_URL.",
+          "The embedded Postgres runs only while its server runs. Start the server first, or set DATABASE_URL.",
         );
       out(`${url}\n`);
     });
@@ -138,7 +138,9 @@ async function arrival(tools: OperatorDatabases, tenants: readonly number[], { s
     const left = await tools.underWay(tenants);
     if (left.length === 0) return void out(`${tenants.length === 0 ? "nothing to move" : `moved ${tenants.length}`}\n`);
     if (stopping.aborted)
-      throw new UsageError(`${left.length} of ${tenants.length} are still on their way; a server goes on with them.`);
+      throw new UsageError(
+        `${left.length} of ${tenants.length} tenants are not moved yet. A running server continues the move.`,
+      );
     if (performance.now() - saidAt > SAY_MS) {
       saidAt = performance.now();
       const problem = left.find((one) => one.problem !== null)?.problem;
@@ -170,7 +172,9 @@ function compared({ places, misplaced, unlisted }: Comparison, { say, out }: Ter
     );
   const known = places.filter(({ problem }) => problem === undefined).length;
   if (misplaced.length > 0 || known < places.length)
-    throw new UsageError(`${misplaced.length} to mend; ${known} of ${places.length} databases were compared.`);
+    throw new UsageError(
+      `${misplaced.length} tenants need a repair; ${known} of ${places.length} databases were compared.`,
+    );
   out(`${known} databases agree with the directory\n`);
 }
 

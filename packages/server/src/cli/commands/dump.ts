@@ -63,10 +63,10 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
       });
       if (options.json) return void out(`${JSON.stringify({ organization, ...counts })}\n`);
       out(`restored ${spelled(counts)} as ${organization}\n`);
-      if (options.newId) say("It has no keys yet: see keys create.");
+      if (options.newId) say("The organization has no keys yet: see keys create.");
       else if (!options.keepKeys)
         out(
-          "All keys of the dump are revoked, because one may have been revoked since: set a new HOLDFAST_SECRET_KEY, or see keys create. --keep-keys leaves them valid.\n",
+          "All keys of the dump are revoked, because a key may have been revoked after the dump: set a new HOLDFAST_SECRET_KEY, or see keys create. --keep-keys leaves them valid.\n",
         );
       else out("The keys of the dump are valid again, including any that was revoked after the dump: see keys list.\n");
     });

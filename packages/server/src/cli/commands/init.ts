@@ -114,7 +114,9 @@ async function derive(
 async function tenantFor(tools: TableTools, { keys, file, text, added }: Environment): Promise<TenantChoice> {
   const known = await tools.tenantOf(keys.HOLDFAST_SECRET_KEY);
   if (known && added.HOLDFAST_MASTER_KEY)
-    throw new UsageError("This database belongs to a Holdfast service already: set HOLDFAST_MASTER_KEY to its own.");
+    throw new UsageError(
+      "This database already belongs to a Holdfast service: set HOLDFAST_MASTER_KEY to the key of that service.",
+    );
   if (known) return known;
   if (Object.keys(added).length > 0) writeFileSync(file, withVariables(text, added), { mode: 0o600 });
   return tools.create(keys.HOLDFAST_SECRET_KEY);
@@ -141,7 +143,7 @@ async function choose(found: readonly DerivedTable[], { tables, yes }: Options, 
     const wanted = answer.split(",").map((word) => word.trim());
     const unknown = wanted.find((word) => !chosenBy(word, possible));
     if (unknown === undefined) return [...new Set(wanted.flatMap((word) => chosenBy(word, possible) ?? []))];
-    say(`"${unknown}" is none of these.`);
+    say(`"${unknown}" is not in the list.`);
   }
 }
 

@@ -279,7 +279,7 @@ export const remarks = (derived: readonly DerivedTable[]): string[] =>
   );
 
 const planOf = ({ table: { sqlName }, modelName, keyColumn, model }: Attachable, { replace }: Options): string =>
-  `${sqlName} → model "${modelName}": id from ${keyColumn}, fields ${Object.keys(model.fields).join(", ")}${model.table?.archived ? `, archived from ${model.table.archived}` : ""}. Installs triggers; its rows stay where they are.${replace ? " Records that the model has are removed." : ""}`;
+  `${sqlName} → model "${modelName}": id from ${keyColumn}, fields ${Object.keys(model.fields).join(", ")}${model.table?.archived ? `, archived from ${model.table.archived}` : ""}. Installs triggers; its rows stay where they are.${replace ? " The records that the model has now are removed." : ""}`;
 
 async function inspectNamed(tools: TableTools, names: readonly string[], { model }: Options) {
   const chosen = modelNames(model);

@@ -12,7 +12,7 @@ export function readSaidHeader(text: string | readonly string[]): SaidSchema | R
   return said ?? refuse("invalid_value", { param: "Holdfast-Schema", message: MALFORMED });
 }
 
-const MALFORMED = "Holdfast-Schema must be a version of the schema, or what schemaFingerprint returns.";
+const MALFORMED = "Holdfast-Schema must be a version of the schema, or a result of schemaFingerprint().";
 
 /** How the answer of an endpoint gets the client's names. An endpoint that is not listed names no fields. */
 type Translate = (names: ClientNames, answer: Answer, model: string, rowsVersion: number) => Answer | Promise<Answer>;

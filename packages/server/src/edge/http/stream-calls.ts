@@ -92,7 +92,7 @@ function checkParams(name: StreamCall, params: Readonly<Record<string, string>>)
   return strange === undefined ? undefined : refuse("unknown_field", { param: `params.${strange}` });
 }
 
-const NOT_HERE = { message: `On a stream these can be called: ${STREAM_CALLS.join(", ")}.` };
+const NOT_HERE = { message: `A stream can call only ${STREAM_CALLS.join(", ")}.` };
 
 const isStreamCall = (name: string): name is StreamCall => (STREAM_CALLS as readonly string[]).includes(name);
 

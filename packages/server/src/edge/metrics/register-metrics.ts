@@ -44,8 +44,8 @@ export function registerMetrics(metrics: Metrics, measured: Measured): void {
   );
   const { totals } = usage;
   counter("holdfast_commits_total", "Commits confirmed, each counted once.", () => totals.commits);
-  counter("holdfast_operations_total", "Operations in these commits.", () => totals.operations);
-  counter("holdfast_reads_total", "Read responses (records or log).", () => totals.reads);
+  counter("holdfast_operations_total", "Operations in confirmed commits.", () => totals.operations);
+  counter("holdfast_reads_total", "Responses to reads of records or of the log.", () => totals.reads);
   counter("holdfast_webhook_deliveries_total", "Deliveries accepted by an endpoint.", () => totals.webhook_deliveries);
   gauge("holdfast_commits_waiting", "Write requests waiting for a round.", () => lane.waiting);
   gauge("holdfast_answer_bytes", "Bytes of answers that have not left the process.", () => answers.bytes);
@@ -54,7 +54,7 @@ export function registerMetrics(metrics: Metrics, measured: Measured): void {
     [pool.totalCount - pool.idleCount, { state: "busy" }],
     [pool.idleCount, { state: "idle" }],
   ]);
-  gauge("holdfast_database_waiting", "Requests waiting for one of these connections.", () => pool.waitingCount);
+  gauge("holdfast_database_waiting", "Requests waiting for a database connection.", () => pool.waitingCount);
   counter("holdfast_background_failures_total", "Failures in the background, by log event.", () =>
     [...failures].map(([event, count]) => [count, { event }] as const),
   );
@@ -89,14 +89,18 @@ function measureOthers({ gauge }: Metrics, { others }: Measured): void {
       return [count, { ...labelsOf(name), state }] as const;
     });
   });
-  gauge("holdfast_other_database_connections", "Their connections for everything but commits, by state.", () => [
-    ...sumsOf(({ pool }) => pool.totalCount - pool.idleCount, { state: "busy" }),
-    ...sumsOf(({ pool }) => pool.idleCount, { state: "idle" }),
-  ]);
-  gauge("holdfast_other_database_waiting", "Requests waiting for one of these connections.", () =>
+  gauge(
+    "holdfast_other_database_connections",
+    "Connections to other databases for everything but commits, by state.",
+    () => [
+      ...sumsOf(({ pool }) => pool.totalCount - pool.idleCount, { state: "busy" }),
+      ...sumsOf(({ pool }) => pool.idleCount, { state: "idle" }),
+    ],
+  );
+  gauge("holdfast_other_database_waiting", "Requests waiting for a connection to another database.", () =>
     sumsOf(({ pool }) => pool.waitingCount),
   );
-  gauge("holdfast_other_database_commits_waiting", "Write requests waiting for a round there.", () =>
+  gauge("holdfast_other_database_commits_waiting", "Write requests waiting for a round in another database.", () =>
     sumsOf(({ lanes }) => lanes.waiting),
   );
 }

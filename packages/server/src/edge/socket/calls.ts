@@ -34,7 +34,8 @@ export function createCalls({ streamAnswers, takeFrame, send }: CallsDeps): Call
   const closed = new AbortController();
 
   function checkNumber(n: number): Refusal | undefined {
-    if (open.has(n)) return refuse("invalid_value", { param: "n", message: `Call ${n} is not answered yet.` });
+    if (open.has(n))
+      return refuse("invalid_value", { param: "n", message: `Call ${n} has no answer yet. Give each call a new n.` });
     if (open.size < limits.callsInFlight) return undefined;
     return refuse("rate_limited", {
       message: `A stream can have up to ${limits.callsInFlight} calls that are not answered yet.`,
@@ -76,7 +77,9 @@ export function createCalls({ streamAnswers, takeFrame, send }: CallsDeps): Call
   };
 }
 
-const NOT_WELCOMED = refuse("invalid_frame", { message: "Calls come after the frame `welcome`." });
+const NOT_WELCOMED = refuse("invalid_frame", {
+  message: "Send calls only after the server has sent the frame `welcome`.",
+});
 
 /** The frame of an answer. The body is JSON already. */
 const answerFrame = (n: number, { status, headers, body }: Omit<CallAnswer, "sent">): string =>

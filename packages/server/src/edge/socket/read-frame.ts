@@ -36,6 +36,6 @@ function checkSelection(frame: FrameUp): Refusal | undefined {
   if (tooLong) return tooLong;
   const { models, where } = frame;
   if (frame.frame === "follow" || !frame.parts || !(models || where)) return undefined;
-  const message = "A hello names parts, or models and conditions.";
+  const message = "A hello must name either parts, or models and conditions.";
   return refuse("invalid_frame", { param: models ? "models" : "where", message });
 }

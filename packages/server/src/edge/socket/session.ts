@@ -399,7 +399,9 @@ interface Waiting {
 
 const NOTHING = { view: { models: new Set<string>(), groups: undefined } };
 const OF_PARTS: ReadonlySet<string> = new Set(["subscribe", "unsubscribe"]);
-const NO_PARTS = refuse("invalid_frame", { message: "Name `parts` in hello, which may be none, before you add some." });
-const BY_PARTS = refuse("invalid_frame", { message: "This stream follows parts: add them with `subscribe`." });
+const NO_PARTS = refuse("invalid_frame", {
+  message: "This stream was opened without parts. To add parts, send a hello with `parts`, which may be an empty list.",
+});
+const BY_PARTS = refuse("invalid_frame", { message: "This stream follows parts: add more with `subscribe`." });
 
 const codeOf = ({ code }: Refusal): number => (code === "rate_limited" ? closeCodes.tooManyFrames : closeCodes.token);

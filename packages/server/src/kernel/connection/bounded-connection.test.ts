@@ -54,7 +54,7 @@ test.each([
     expect(failure).toBeUndefined();
     await vi.advanceTimersByTimeAsync(2_000);
     await asked;
-    expect(String(failure)).toMatch(/The database connection went silent/);
+    expect(String(failure)).toMatch(/The database connection stopped responding/);
   },
 );
 

@@ -20,7 +20,7 @@ test("[O15] a connection whose database does not respond for 7 s is closed, an i
   expect(failure).toBeUndefined();
   await vi.advanceTimersByTimeAsync(1);
   await asked;
-  expect(String(failure)).toContain("The database connection went silent.");
+  expect(String(failure)).toContain("The database connection stopped responding.");
   vi.useRealTimers();
   proxy.close();
 });

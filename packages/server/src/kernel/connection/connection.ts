@@ -105,7 +105,7 @@ export class Connection extends pg.Client {
 
   #asked(): void {
     if (this.#silenceMs === undefined || this.#silence) return;
-    const lost = () => this.#socket.destroy(new Error("The database connection went silent."));
+    const lost = () => this.#socket.destroy(new Error("The database connection stopped responding."));
     this.#silence = setTimeout(lost, this.#silenceMs);
     if (this.#isBounded) this.#answerDue = setTimeout(lost, ANSWER_MS);
   }

@@ -43,7 +43,7 @@ function driverFailure(error: unknown): ErrorCode | undefined {
 }
 
 const LOST =
-  /^(Connection terminated|Client has encountered a connection error|Client was closed|The database (connection went silent|sent more than|took longer than)|timeout expired)/;
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|The database (connection stopped responding|sent more than|took longer than)|timeout expired)/;
 
 /** Postgres' code for a lock that was not free within `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = "55P03";

@@ -60,7 +60,7 @@ export function followSources(
   async function tell({ tenant, id }: StoredSource, problem: string): Promise<void> {
     logger.warn(
       { event: "source_record_invalid", source: id, problem },
-      "A datasource has a record that does not fit.",
+      "A datasource returned a record that does not fit its model.",
     );
     await noteProblem(pool, tenant, id, problem);
   }

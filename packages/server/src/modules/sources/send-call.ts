@@ -42,7 +42,7 @@ export function createCallSender({ requestMs, ...guard }: GuardOptions & { reado
 const ALLOWED = " The operator of the server can allow it: HOLDFAST_DATASOURCE_ALLOW_PRIVATE=1.";
 
 const tooLarge = (most: number): CallResult => ({
-  problem: `The answer has more than ${most} bytes, for what was asked.`,
+  problem: `The answer has more than ${most} bytes, the limit for this call.`,
   isTooLarge: true,
 });
 

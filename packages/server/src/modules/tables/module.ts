@@ -47,7 +47,7 @@ function openIn(ctx: ModuleContext): DatabaseModule {
     failed,
     broken: (table, problem) => logger.warn({ event: "table_broken", ...fieldsOf(table) }, problem),
     mended: (table) =>
-      logger.info({ event: "table_mended", ...fieldsOf(table) }, `${table.name} is as its model says again.`),
+      logger.info({ event: "table_mended", ...fieldsOf(table) }, `${table.name} matches its model again.`),
   });
   let working: readonly Worker[] = [];
   return {

@@ -83,14 +83,14 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
       if (keyHeader !== undefined)
         return {
           refusal: refuse("invalid_idempotency_key", {
-            message: "A bulk has no Idempotency-Key: give each commit its own.",
+            message: "A bulk cannot have the header Idempotency-Key: give each commit its own key.",
           }),
         };
       if (attribution !== undefined)
         return {
           refusal: refuse("invalid_value", {
             param: headers[Object.keys(attribution)[0] as keyof typeof attribution],
-            message: "A bulk has no such header: say it in the body of each commit.",
+            message: "A bulk cannot have this header: put its value into the body of each commit.",
           }),
         };
       return submitBulk(

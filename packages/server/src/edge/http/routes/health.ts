@@ -53,7 +53,9 @@ export function mountHealth(app: FastifyInstance, routes: HealthRoutes): void {
       const { ready, since } = await routes.isReady();
       const others = routes.others();
       const away = others.filter(({ health }) => health.problem !== undefined).length;
-      const happened = isVerbose ? ` Since ${iso(since)}. Of ${others.length} other databases, ${away} are away.` : "";
+      const happened = isVerbose
+        ? ` Since ${iso(since)}. Of ${others.length} other databases, ${away} are unavailable.`
+        : "";
       if (!ready)
         return sendRefusal(
           reply,

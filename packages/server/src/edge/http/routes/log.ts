@@ -44,7 +44,7 @@ function madeByAsked({ one: { run, actor, on_behalf_of: onBehalfOf } }: Pick<Que
   if (problem) return refuse("invalid_value", problem);
   for (const [param, name] of Object.entries({ actor, on_behalf_of: onBehalfOf }))
     if (name !== undefined && readParticipantName(name) === undefined)
-      return refuse("invalid_value", { param, message: `"${param}" must be a participant, as user:ann.` });
+      return refuse("invalid_value", { param, message: `"${param}" must be a participant, like user:ann.` });
   return { run, actor, onBehalfOf };
 }
 

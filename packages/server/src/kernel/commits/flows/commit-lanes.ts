@@ -187,7 +187,7 @@ export function createCommitLanes({
     const lane = choice.laneOf(job);
     if (typeof lane === "string") return lanes[lane];
     const found = own.get(lane.of);
-    if (!found) throw new Error(`The module "${lane.of}" runs rounds, and has none.`);
+    if (!found) throw new Error(`The module "${lane.of}" chose itself to run a round, but has no rounds.`);
     return found;
   }
 

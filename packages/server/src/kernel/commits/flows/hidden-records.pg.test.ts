@@ -105,7 +105,7 @@ for (const [way, send] of WAYS) {
     await seed([create("issue", `seen_${name}`, { teamId: "a", firmId: id })]);
     const partly = await send(remove(id));
     expect(partly.records).toEqual([{ model: "issue", id: `seen_${name}` }]);
-    expect(partly.message).toBe("1 record, and others that the token cannot read, reference what would be deleted.");
+    expect(partly.message).toBe("1 record, and others that the token cannot read, reference the records to delete.");
   });
 
   if (way === "an erasure") continue;

@@ -18,7 +18,7 @@ export function submitCommits({ submit }: Pick<CommitLanes, "submit">, takers: r
   const toAll = takers.reduceRight((next, take) => take(next), inLanes);
   return async (...request) => {
     const result = await toAll(...request);
-    if (result.kind === "taken") throw new Error(`The module "${result.by}" takes commits, and does not submit them.`);
+    if (result.kind === "taken") throw new Error(`The module "${result.by}" took a commit, but did not submit it.`);
     return result;
   };
 }

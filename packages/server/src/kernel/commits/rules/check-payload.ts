@@ -54,7 +54,7 @@ function checkValue(
   if (!field)
     return refuse("unknown_field", {
       param,
-      ...(name.startsWith("$") && { message: `"${name.slice(0, 80)}" is set by the server.` }),
+      ...(name.startsWith("$") && { message: `The server sets "${name.slice(0, 80)}": leave it out.` }),
     });
   if (field.type === "integer" && isOutOfRange(field, value))
     return refuse("invalid_value", { param, message: `"${name}" is beyond 2^53 - 1, where integers are not exact.` });

@@ -109,7 +109,7 @@ function checkRestrictions(
   const seen = seenBy(state, commit, records, held);
   return refuse("still_referenced", {
     ...(seen.length > 0 && { records: seen.slice(0, MOST_NAMED) }),
-    message: `${holding(seen.length, held.length)} what would be deleted.`,
+    message: `${holding(seen.length, held.length)} the records to delete.`,
   });
 }
 

@@ -28,7 +28,8 @@ export function decideCommit(state: TenantState, commit: CommitRequest): Decisio
 const TOO_LONG: Decision = {
   kind: "refused",
   refusal: refuse("too_many_dependents", {
-    message: "It takes too long to find what references the deleted records. Delete some of it first.",
+    message:
+      "Finding the records that reference the deleted records takes too long. Delete some of the referencing records first.",
   }),
 };
 

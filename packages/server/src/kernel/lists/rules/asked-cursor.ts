@@ -13,7 +13,7 @@ export function readCursor(
   if (given.starting_after !== undefined && given.ending_before !== undefined)
     return refuse("invalid_value", {
       param: "ending_before",
-      message: `A page has either "starting_after" or "ending_before".`,
+      message: `Send either "starting_after" or "ending_before", not both.`,
     });
   const side = given.ending_before === undefined ? "starting_after" : "ending_before";
   const cursor = given[side];

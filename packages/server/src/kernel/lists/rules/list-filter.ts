@@ -122,7 +122,7 @@ function filterOf(column: ListColumn, operator: Operator, param: string, text: s
       if (!isText && type !== "array")
         return refuse("invalid_type", {
           param,
-          message: `"${operator}" is for text${operator === "contains" ? " and arrays" : ""}.`,
+          message: `"${operator}" works only on strings${operator === "contains" ? " and arrays" : ""}.`,
         });
       if (operator === "search") return searchIn([column], text, param);
       return operator === "contains"

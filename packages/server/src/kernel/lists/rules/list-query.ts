@@ -98,7 +98,7 @@ function countedBy(judge: Judge, name: unknown): ListColumn | Refusal {
   const found = fieldOf(judge, name, "countBy");
   if (isRefusal(found)) return found;
   return found.field.type === "json"
-    ? refuse("invalid_value", { param: "countBy", message: "A field of the type json has no value to count by." })
+    ? refuse("invalid_value", { param: "countBy", message: "A field of type json cannot be counted by." })
     : found.column;
 }
 
@@ -340,7 +340,10 @@ const operandOf = (field: Field, operand: unknown, param: string): Operand =>
   fits(field, operand as Json) ? { of: operand as Json } : { refused: mustBe(param, expectedValue(field), operand) };
 
 const notOfJson = (param: string, operator: string): Refusal =>
-  refuse("invalid_value", { param: cut(param), message: `A field of the type json has no "${operator}" over HTTP.` });
+  refuse("invalid_value", {
+    param: cut(param),
+    message: `A field of type json cannot be filtered with "${operator}" over HTTP.`,
+  });
 
 const DIRECTIONS = ["asc", "desc"];
 
@@ -377,7 +380,7 @@ function sortKeyOf(
   if (!isScalar(field))
     return refuse("invalid_value", {
       param,
-      message: `A field of the type ${field.type} has no value to sort by.`,
+      message: `A field of type ${field.type} cannot be sorted by.`,
     });
   const descending = own === "desc";
   if (by === undefined) return { column, descending };
@@ -394,7 +397,7 @@ function unknownKey(given: QueryBody, known: readonly string[], start: string): 
   if (key === undefined) return undefined;
   return refuse("unknown_field", {
     param: cut(start + key),
-    message: `A query has no such key. Known keys: ${known.join(", ")}.`,
+    message: `The query has an unknown key. Known keys: ${known.join(", ")}.`,
   });
 }
 

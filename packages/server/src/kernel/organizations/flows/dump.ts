@@ -79,7 +79,7 @@ export async function dumpOrganization(
       const tenant = (await tenantOf(tx, id, name === "live")) as number;
       if (!(await hasHead(tx, tenant)))
         throw new DumpError(
-          `The ${name} tenant of ${id} lives in a database of its own: back that database up, or move the tenant back first.`,
+          `The ${name} tenant of ${id} has a database of its own: back that database up, or move the tenant back first.`,
         );
       await write(`{"tenant":"${name}","head":${await dumpHead(tx, tenant)}}`);
       for (const what of PARTS) {

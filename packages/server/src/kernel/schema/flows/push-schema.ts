@@ -388,7 +388,7 @@ function warningsOf(
     ...[...renames.keys()].map((key) => `All records of "${key}" were updated with the new field names.`),
     ...[...regrouped].map((name) => `The groups of all records of "${name}" were updated.`),
     ...uselessIndexes(schema).map(
-      (path) => `"${path}" has no use for an index: lists cannot find values of json by one.`,
+      (path) => `"${path}" does not need its index: lists cannot use an index on a json field.`,
     ),
   ];
 }

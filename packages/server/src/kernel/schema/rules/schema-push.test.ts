@@ -246,7 +246,7 @@ test("[M11] a schema indexes up to 20 fields; one that has more may keep them, a
   });
   expect(checkIndexes(indexed(0), indexed(20))).toBeUndefined();
   expect(checkIndexes(indexed(20), indexed(21))).toMatchObject({
-    message: expect.stringContaining("index up to 20 fields (this one: 21)"),
+    message: expect.stringContaining("index up to 20 fields (this schema: 21)"),
   });
   expect(checkIndexes(indexed(30), indexed(30))).toBeUndefined();
   expect(checkIndexes(indexed(30), indexed(31))).toBeDefined();

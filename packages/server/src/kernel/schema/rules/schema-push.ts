@@ -57,7 +57,7 @@ export function checkIndexes(before: ModelSchema, pushed: ModelSchema): Refusal 
   if (wanted <= limits.schemaIndexes || wanted <= indexCount(before)) return undefined;
   return bad(
     "models",
-    `A schema can index up to ${limits.schemaIndexes} fields (this one: ${wanted}). Remove "index" from fields that no list sorts or filters by.`,
+    `A schema can index up to ${limits.schemaIndexes} fields (this schema: ${wanted}). Remove "index" from fields that no list sorts or filters by.`,
   );
 }
 
@@ -89,7 +89,7 @@ function checkModel(
     if (kind === "org") return bad(`${at}.groups`, `The group kind "org" is reserved for the organization.`);
     const field = from === "id" ? { type: "string" } : ownValue(fields, from);
     if (!field || !["string", "enum", "number", "integer"].includes(field.type))
-      return bad(`${at}.groups`, `"${from}" must be a text or number field of "${name}".`);
+      return bad(`${at}.groups`, `"${from}" must be a string or number field of "${name}".`);
   }
   return undefined;
 }
@@ -105,7 +105,7 @@ function faultOf(field: Field, models: readonly string[]): string | undefined {
   if (field.references !== undefined) {
     if (field.type !== "string" && field.type !== "array") return `Only a string or an array can have "references".`;
     if (!models.some((model) => model.toLowerCase() === field.references?.toLowerCase()))
-      return `It references "${field.references.slice(0, 80)}", which is not a model of this schema.`;
+      return `The field references "${field.references.slice(0, 80)}", which is not a model of this schema.`;
   }
   if (field.index === "text" && field.type !== "string") return 'Only a string can have the index "text".';
   const { pattern, writableBy } = field;
@@ -134,7 +134,7 @@ export function readRenames(before: ModelSchema, { models, renames = [] }: Schem
     const now = modelNamed({ models }, model);
     const fault =
       !was || !now
-        ? `"${model}" is not a model of both schemas.`
+        ? `"${model}" is not a model of both the old and the new schema.`
         : !fieldOf(was, from) || fieldOf(now, from)
           ? `"${from}" is not a removed field of "${model}".`
           : !fieldOf(now, to) || fieldOf(was, to)

@@ -28,7 +28,7 @@ function faultOfUnique(model: Model, field: string, unique: true | readonly stri
   if (!together.includes(field)) return `"unique" must name "${field}" itself, too.`;
   if (new Set(together).size < together.length) return '"unique" names a field twice.';
   const list = together.find((name) => !isScalar(ownValue(model.fields, name) as Field));
-  if (list !== undefined) return `"unique" cannot have "${list}": arrays and json are not compared.`;
+  if (list !== undefined) return `"unique" cannot contain "${list}": arrays and json are not compared.`;
   if (together.length === 1 && (ownValue(model.fields, field)?.default ?? null) !== null)
     return "A unique field cannot have a default: the second record would not be unique.";
   if (isElsewhere(model)) return 'Only a model that Holdfast stores can have "unique". Declare it where the rows are.';

@@ -95,7 +95,7 @@ async function check(
   no: (message: string) => Refusal,
 ): Promise<Refusal | undefined> {
   const found = await readDatabase(client);
-  if (!found) return no("The server that answers there is no Postgres: it gave no version.");
+  if (!found) return no("The server at this address is not Postgres: it returned no version.");
   const { versionNumber, takesWrites, mayCreate, isInstalled } = found;
   if (versionNumber < OLDEST)
     return no(`Postgres 15 or newer is needed (this is ${Math.floor(versionNumber / 10_000)}).`);
@@ -138,9 +138,9 @@ const isOwnDatabase = async (client: Connection, service: Buffer): Promise<boole
 function adviceFor(error: unknown): string {
   const { code = "", message = "" } = error as { code?: string; message?: string };
   if (/does not support SSL/.test(message))
-    return " Switch TLS on there, or add ?sslmode=disable: then nothing is encrypted.";
+    return " Turn on TLS in the database, or add ?sslmode=disable, which sends everything unencrypted.";
   if (/client password must be a(?: non-empty)? string/.test(message))
-    return " The database asks for a password: write it into the connection string, as postgres://user:password@host/database.";
+    return " The database asks for a password: write it into the connection string, like postgres://user:password@host/database.";
   if (!/CERT|SIGNATURE|ISSUER/.test(code)) return "";
-  return " It needs a certificate of a public authority for this host; ?sslmode=no-verify encrypts without checking who answers.";
+  return " The database needs a certificate of a public authority for this host; ?sslmode=no-verify encrypts without verifying the server.";
 }

@@ -176,7 +176,7 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
 }
 
 const AWAY =
-  "The database is away, and the tenant's data is there: see last_error of the datasource. If it is lost for ever, the operator of the service lets the tenant begin anew.";
+  "The database with the tenant's data is unavailable: see last_error of the datasource. If the database is lost, ask the operator of the service to give the tenant an empty log.";
 
 const KEYS_OF = { direct: ["connectionString"], endpoint: ["endpoint", "signingKey"] } as const;
 const OTHERS = { direct: ["endpoint", "signingKey"], endpoint: ["connectionString", "schema"] } as const;

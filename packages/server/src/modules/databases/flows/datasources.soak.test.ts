@@ -257,7 +257,7 @@ test("[DS26] tables are attached in the tenant's own database, and keep it from 
   expect((await call("DELETE", `/v1/datasources/${body.id}`)).body.code).toBe("datasource_has_tables");
   await app.sql("create table public.plans (id text primary key)");
   const here = await run("tables", "attach", "public.plans", "--yes", "--org", app.organization);
-  expect([here.code, here.err]).toEqual([1, expect.stringContaining("lives in a database of its own")]);
+  expect([here.code, here.err]).toEqual([1, expect.stringContaining("has a database of its own")]);
   expect(await inTheirs("detach", "plan", "--drop", "--yes")).toMatchObject({ code: 0 });
   await remove(body.id);
 });

@@ -75,7 +75,7 @@ export const clearSource = (
 ): Promise<Outcome> =>
   aloneWith(urls, tenant, isAsked, signal, async (from) => {
     const { head, arrival } = await readPlaces(from, tenant);
-    if (head || arrival) throw new Error(`Tenant ${tenant} lives there.`);
+    if (head || arrival) throw new Error(`The database already has data of the tenant ${tenant}.`);
     await deleteAll(from, tenant);
     return true;
   });

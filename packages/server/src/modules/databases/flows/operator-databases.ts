@@ -152,7 +152,9 @@ export function operatorDatabases(
     const until = performance.now() + PATIENCE_MS;
     for (let move = await ask(tenant, target); move && move.target !== target; move = await ask(tenant, target)) {
       if (performance.now() > until)
-        throw new DatabaseError(`The tenant ${tenant} is on its way elsewhere: try again when it has arrived.`);
+        throw new DatabaseError(
+          `The tenant ${tenant} is being moved to another database: try again when the move is finished.`,
+        );
       await sleep(ASK_MS);
     }
   }
@@ -173,7 +175,7 @@ export function operatorDatabases(
     async add(name, connectionString) {
       if (name === OWN)
         throw new DatabaseError(
-          "\"own\" cannot be a database's name: it means the service's own, the one of DATABASE_URL.",
+          "\"own\" cannot be a database's name: it means the service's own database, DATABASE_URL.",
         );
       if (!/^[a-z][a-z0-9_-]{0,62}$/.test(name))
         throw new DatabaseError(`"${name}" cannot be a database's name: use small letters, digits, - and _.`);
@@ -218,7 +220,7 @@ export function operatorDatabases(
     async remove(name) {
       const { id } = await find(name);
       if (!(await deleteDatasource(db, id)))
-        throw new DatabaseError(`Tenants live in ${name}: holdfast databases drain ${name} moves them away.`);
+        throw new DatabaseError(`Tenants are in ${name}: holdfast databases drain ${name} moves them away.`);
     },
     async move(organization, environments, to, { leavesOwn = false } = {}) {
       if (!(await listOrganizations(db)).some(({ id }) => id === organization))
@@ -229,7 +231,7 @@ export function operatorDatabases(
         const current = await readDatabaseOf(db, tenant);
         if (current !== null && current !== target && (await readDatasource(db, current))?.tenant === tenant)
           throw new DatabaseError(
-            `The ${environment} tenant lives in a database that its owner has registered (${current}). With --yes it leaves it, and the datasource is gone.`,
+            `The ${environment} tenant lives in a database that its owner has registered (${current}). With --yes the tenant leaves that database, and the datasource is deleted.`,
           );
       }
       const asked: number[] = [];
@@ -239,12 +241,16 @@ export function operatorDatabases(
         if (current === target) {
           const begun = await readMove(db, tenant);
           if (begun && begun.target !== target && !(await cancel(begun)))
-            throw new DatabaseError(`The ${environment} tenant has nearly arrived elsewhere: move it back from there.`);
+            throw new DatabaseError(
+              `The move of the ${environment} tenant to another database is nearly finished and cannot be canceled. Wait until it is finished, then move the tenant back.`,
+            );
           continue;
         }
         const move = await ask(tenant, target);
         if (move && move.target !== target)
-          throw new DatabaseError(`The ${environment} tenant is on its way elsewhere: try again when it has arrived.`);
+          throw new DatabaseError(
+            `The ${environment} tenant is being moved to another database: try again when the move is finished.`,
+          );
         if (move) asked.push(tenant);
       }
       return asked;
@@ -272,11 +278,11 @@ export function operatorDatabases(
       const kept = logs.find(({ place }) => place === chosen.name);
       if (!kept && logs.length > 0)
         throw new DatabaseError(
-          `${to} has no log of the tenant. These have one: ${logs.map(({ place }) => place).join(", ")}.`,
+          `${to} has no log of the tenant. The databases that have its log: ${logs.map(({ place }) => place).join(", ")}.`,
         );
       if (!kept && !empty)
         throw new DatabaseError(
-          "No database has a log of the tenant. Restore a backup of the one where it lived, or begin with an empty log: --empty.",
+          "No database has a log of the tenant. Restore a backup of the database that had its log, or begin with an empty log: --empty.",
         );
       return {
         kept,

@@ -33,7 +33,7 @@ export async function checkReplacement(
   const there = await identify(guarded(next.url), service, tenants);
   if (!there)
     return no(
-      `It must lead to the same database, ${host}/${database}, or to a copy of it that has the ${tenants.length > 1 ? `logs of its ${tenants.length} tenants` : "tenant's log"}.`,
+      `The connection string must lead to the same database, ${host}/${database}, or to a copy of it that has the ${tenants.length > 1 ? `logs of its ${tenants.length} tenants` : "tenant's log"}.`,
     );
   const before = url === undefined ? undefined : await identify(guarded(url), service, tenants);
   if (before === undefined || before === there) return undefined;

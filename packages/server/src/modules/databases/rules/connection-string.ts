@@ -24,18 +24,20 @@ export function readConnectionString(text: string): DatabaseAddress | Refusal {
   if (credentials === undefined || hosts === undefined || database === undefined)
     return no('"connectionString" must look like postgres://user:password@host:5432/database.');
   const all = hosts.split(",").map(readHost);
-  if (all.includes(undefined)) return no('"connectionString" names a host or port that cannot be.');
+  if (all.includes(undefined)) return no('"connectionString" has an invalid host or port.');
   const parameters = search === "" ? [] : search.split("&");
   const other = parameters.find((one) => !one.startsWith("sslmode="));
   if (other !== undefined)
-    return no(`"connectionString" may have the parameter sslmode, and not "${other.replace(/=.*/, "").slice(0, 40)}".`);
+    return no(
+      `"connectionString" can have only the parameter sslmode (got "${other.replace(/=.*/, "").slice(0, 40)}").`,
+    );
   const [sslmode = "verify-full", twice] = parameters.map((one) => one.slice("sslmode=".length));
   if (twice !== undefined || !TLS.includes(sslmode)) return no(`"sslmode" must be one of ${TLS.join(", ")}.`);
   const name = decoded(database);
   if (name === undefined || decoded(credentials) === undefined)
-    return no('"connectionString" has a % that begins no escape: write it as %25.');
+    return no('"connectionString" has a % that does not begin an escape: write it as %25.');
   if (`${name} ${decoded(credentials)}`.includes("\0"))
-    return no('"connectionString" has a %00, which no name can have.');
+    return no('"connectionString" has a %00, which cannot be in a name.');
   const known = all as readonly Host[];
   return {
     url: `postgres://${credentials}@${hosts}/${database}?sslmode=${sslmode}`,

@@ -1,4 +1,4 @@
-const MENDED = "The operator mends that: holdfast databases verify.";
+const MENDED = "The operator can repair this: see holdfast databases verify.";
 
 /** Why a move cannot go on, in sentences. */
 export const moveProblems = {
@@ -12,4 +12,4 @@ const ALL: ReadonlySet<string> = new Set(Object.values(moveProblems));
 
 /** What a tenant may read of it: an error of a database may name the operator's hosts and roles. */
 export const toldProblem = (problem: string): string =>
-  ALL.has(problem) ? problem : "The move has failed so far, and is tried again.";
+  ALL.has(problem) ? problem : "The move has failed so far. The server tries again.";

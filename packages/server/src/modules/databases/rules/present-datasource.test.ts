@@ -38,12 +38,12 @@ test("[DS64] [DS155] a move that cannot go on says why, without what an error te
   const moving = (moveProblem: string) => presentDatasource({ ...OWN, moving: true, moveProblem }, NEVER);
   expect(moving(moveProblems.several)).toMatchObject({ status: "moving", last_error: moveProblems.several });
   const { last_error } = moving('password authentication failed for user "operator" at 10.0.0.1.');
-  expect(last_error).toBe("The move has failed so far, and is tried again.");
+  expect(last_error).toBe("The move has failed so far. The server tries again.");
 });
 
 test("[DS64] [DS154] the hosted datasource of a tenant whose database is away is broken, the other one is not", () => {
   const [live, test] = hostedDatasources("2026-01-02T03:04:05.000Z", { live: true, test: false });
-  expect(live).toMatchObject({ status: "broken", last_error: expect.stringMatching(/is away/) });
+  expect(live).toMatchObject({ status: "broken", last_error: expect.stringMatching(/is unavailable/) });
   expect(test?.status).toBe("active");
   expect(test?.last_error).toBeUndefined();
 });

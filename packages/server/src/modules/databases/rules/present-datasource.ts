@@ -17,7 +17,7 @@ export function hostedDatasources(organizationCreatedAt: string, away: HostedAwa
       provider: "postgresql",
       connection: "hosted",
       status: isAway ? "broken" : "active",
-      ...(isAway && { last_error: "The database is away. The operator of the service sees why." }),
+      ...(isAway && { last_error: "The database is unavailable. The operator of the service can see the cause." }),
     }) as const;
   return [
     { ...hosted(away.live), id: "ds_hosted", livemode: true, display_name: "Hosted, live" },

@@ -33,7 +33,7 @@ async function leaveSources(
     if (force) await withdrawIntents(tx, tenant, source);
     else if (await hasIntents(tx, tenant, source))
       return refuse("schema_busy", {
-        message: `Commits are on their way to the datasource ${source}. Push again when it has answered, or with "force" to forget them.`,
+        message: `Commits wait for an answer of the datasource ${source}. Push again when it has answered, or push with "force" to drop these commits.`,
       });
   return undefined;
 }

@@ -14,7 +14,11 @@ export async function loadShown(
 ): Promise<readonly Shown[] | undefined> {
   const answer = await call(source, { type: "load", datasource: source.id, model, ids: [...ids] });
   if (answer !== "too large") return answer?.records;
-  if (ids.length === 1) return ids.map((id) => ({ id, problem: `${model} ${id}: The record is far too large.` }));
+  if (ids.length === 1)
+    return ids.map((id) => ({
+      id,
+      problem: `${model} ${id}: The record is too large to be read from the datasource.`,
+    }));
   const half = Math.ceil(ids.length / 2);
   const first = await loadShown(call, source, model, ids.slice(0, half));
   const second = first && (await loadShown(call, source, model, ids.slice(half)));

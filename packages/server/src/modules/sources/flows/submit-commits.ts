@@ -73,7 +73,7 @@ export const settle = (
 ): Promise<JobResult> => lanes.step<never>(intent.commit, endStep(intent, answer)) as Promise<JobResult>;
 
 const NOT_ITS_TURN =
-  "Nothing has happened: earlier commits that write the same records wait for their datasource. Try again later.";
+  "Nothing was written: earlier commits that write the same records wait for their datasource. Try again later.";
 /** How long a commit waits for earlier ones that write its records. */
 const PATIENCE_MS = 5_000;
 

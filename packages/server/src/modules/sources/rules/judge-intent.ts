@@ -35,7 +35,7 @@ export function judgeForSource(
   if (other) {
     const refusal = refuse("invalid_value", {
       param: "operations",
-      message: "A commit can write the models of one datasource: no two datasources can take a commit together.",
+      message: "A commit can write the models of only one datasource. Use one commit for each datasource.",
     });
     return { judged: conclude(state, commit, { kind: "refused", refusal }) };
   }
@@ -50,13 +50,13 @@ export function judgeForSource(
 }
 
 const WITH_VALUES =
-  "A commit that a datasource has to take cannot write models with unique fields or checked references: they may not hold any more when it has answered.";
+  "A commit for a datasource cannot write models with unique fields or checked references, because these may no longer hold when the datasource has answered.";
 
 const hasValues = ({ values: { declared } }: TenantState, model: string): boolean =>
   declared.byModel.has(model) || declared.referencing.has(model);
 
 const NOT_READ =
-  "The records of this model are still being read from its datasource, and the write names one that is not there yet. Try again later.";
+  "The records of this model are still being read from its datasource, and the write names a record that is not read yet. Try again later.";
 
 /** Whether a record that seems to be missing may only not have been read yet. */
 const isUnknown = (state: TenantState, { operations }: CommitRequest, decision: Decision): boolean =>

@@ -191,8 +191,8 @@ describe("Pagila", () => {
 
   test("[DS9] notes tell where the database makes the ids, and where other models' ids are numbers", () => {
     expect(attachable(found, "rental").notes).toEqual([
-      "Its database makes the ids (rental_id): clients update and delete its records, and create none. SQL does.",
-      "customerId, staffId: the ids of other models as numbers, and ids are strings: get(String(customerId)).",
+      "The database makes the ids (rental_id): create records in SQL. Clients can update and delete them.",
+      "customerId, staffId: numbers that reference other models. Ids are strings: use get(String(customerId)).",
     ]);
   });
 

@@ -239,7 +239,9 @@ test("[DS80] [DS124] a push names the column of an attached table: from then on 
   expect((await update(model, "a", { title: "Two" })).status).toBe(200);
   const taken = await push(model, { archived: "gone" });
   expect([taken.status, taken.body.param]).toEqual([400, "models.later.table.archived"]);
-  expect(taken.body.message).toContain('"gone" is of public.later.gone, which says since when a record is archived');
+  expect(taken.body.message).toContain(
+    '"gone" names the column public.later.gone, which says when a record was archived',
+  );
   const pushed = await push(model, { archived: "gone" }, { gone: null });
   expect(pushed.status, pushed.text).toBe(201);
   expect(await ids(model)).toEqual(["b"]);
@@ -291,7 +293,7 @@ test("[DS80] [DS125] without its column, or with one of another type, the model 
   await db.query("alter table mended alter removed_at type text");
   await until(async () =>
     expect((await archive(model, "a")).body.message).toContain(
-      "is of the type text now, and says since when a record is archived",
+      "is now of type text, and says when a record was archived",
     ),
   );
 });

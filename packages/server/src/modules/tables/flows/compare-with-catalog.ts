@@ -25,7 +25,8 @@ export async function compareWithCatalog(
   if ("message" in fitting) return fitting;
   const missing = missingIndexes(model, table.sqlName, found.columns, await readIndexes(db, table.relation));
   const said = missing.map(
-    ({ field, statement }) => `"${field}" has no index in the table, and none is made there: run "${statement}".`,
+    ({ field, statement }) =>
+      `"${field}" has no index in the table, and Holdfast does not create indexes in tables of your own: run "${statement}".`,
   );
   return { columns: fitting.columns, notes: [...fitting.notes, ...said] };
 }

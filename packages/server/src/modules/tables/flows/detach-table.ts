@@ -67,7 +67,7 @@ export async function detachTable(
   if (refusal) throw new TableError(sentenceOf(refusal));
   if (!drop && (attached.sqlName === "" || attached.keyType === null))
     throw new TableError(
-      `${attached.name} is gone, or its column ${attached.keyColumn}, and its records with it: use --drop.`,
+      `The table ${attached.name} or its column ${attached.keyColumn} no longer exists, so its records cannot be kept: use --drop.`,
     );
   await requireRights(pool, drop ? "drop" : "detach", attached.relation);
   const ended = await patiently(pool, attached, options, (tx) => leave(tx, attached));

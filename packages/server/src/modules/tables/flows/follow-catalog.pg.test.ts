@@ -115,7 +115,7 @@ test("[DS50] [DS101] a column of another type breaks the model: SQL goes on, its
   expect(await read(model, "a")).toEqual({ id: "a", title: "Two", price: null });
   const refused = await update(model, "a", { title: "Three" });
   expect([refused.status, refused.body.code]).toEqual([503, "source_changed"]);
-  expect(refused.body.message).toContain('price is of the type text now, and the field "price" of the type integer');
+  expect(refused.body.message).toContain('price is now of type text, and the field "price" of type integer');
   expect(await verifyTable(pool, tenant, model)).toMatchObject({ broken: true, problems: [refused.body.message] });
   const still = await push(model, { price: { type: "number", required: true } });
   expect([still.status, still.body.param]).toEqual([400, "models.retyped.fields.price"]);
@@ -270,7 +270,7 @@ test("[DS84] a partition that is detached or attached makes clients read again",
   );
   expect(await readsAgainAfter("alter table parted detach partition parted_low")).toBe(true);
   expect((await verifyTable(pool, tenant, model)).problems).toEqual([
-    expect.stringContaining("parted_low is no partition"),
+    expect.stringContaining("parted_low is not a partition"),
   ]);
   expect((await verifyTable(pool, tenant, model, { repair: true })).problems).toEqual([]);
 });

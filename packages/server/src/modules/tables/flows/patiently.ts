@@ -36,7 +36,7 @@ export async function patiently<T>(
     } catch (error) {
       if (!BUSY.has(errorState(error) ?? "")) throw error;
       if (tried === TRIES)
-        throw new TableError(`A transaction has held a lock on ${name} all the time: try again when it has ended.`);
+        throw new TableError(`A transaction still holds a lock on ${name}: try again when the transaction has ended.`);
       waiting?.();
       await setTimeout(TRIGGER_WAIT_MS);
     }

@@ -24,11 +24,13 @@ export async function inSentences<T>(
     if (state === INSUFFICIENT_PRIVILEGE) {
       if (relation !== undefined) await requireRights(db, task, relation);
       throw new TableError(
-        `The database refuses it: ${(error as Error).message}. Run the command with the server's role.`,
+        `The database refused the command: ${(error as Error).message}. Run the command with the server's role.`,
       );
     }
     if (state === LOCK_NOT_AVAILABLE)
-      throw new TableError("A transaction holds a lock that is needed: try again when it has ended.");
+      throw new TableError(
+        "A transaction holds a lock that this command needs: try again when the transaction has ended.",
+      );
     throw error;
   }
 }

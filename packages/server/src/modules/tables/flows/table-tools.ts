@@ -61,7 +61,7 @@ export function openTableTools(pool: Database, hooks: ModuleHooks, url: string):
     const tenant = found && (await tenantOf(pool, found.id, livemode));
     if (tenant !== undefined && (await hasHead(pool, tenant))) return tenant;
     if (tenant !== undefined)
-      throw new TableError("The tenant lives in a database of its own: set DATABASE_URL to that one.");
+      throw new TableError("The tenant has a database of its own: set DATABASE_URL to that database.");
     throw new TableError(
       organization === undefined
         ? `There are ${all.length} organizations: choose one with --org.`
@@ -82,7 +82,7 @@ export function openTableTools(pool: Database, hooks: ModuleHooks, url: string):
       if (known) return known.principal;
       if ((await listOrganizations(pool)).length === 0) return undefined;
       throw new TableError(
-        "This database belongs to a Holdfast service already: set HOLDFAST_SECRET_KEY to one of its keys.",
+        "This database already belongs to a Holdfast service: set HOLDFAST_SECRET_KEY to a key of that service.",
       );
     },
     async create(secretKey) {
@@ -142,7 +142,7 @@ export function openTableTools(pool: Database, hooks: ModuleHooks, url: string):
 
 function unknownTables(place: string, unknown: readonly string[], similar: readonly string[]): string {
   const missing = `${place} has no table ${unknown.join(", ")}`;
-  if (similar.length === 0) return `${missing}. Is DATABASE_URL that of your tables?`;
+  if (similar.length === 0) return `${missing}. Does DATABASE_URL name the database with your tables?`;
   const isQuoted = similar.some((name) => name.includes('"'));
   return `${missing}. It has ${similar.join(", ")}.${isQuoted ? ` Capitals need their quotes, in a shell: '${similar.join(",")}'` : ""}`;
 }

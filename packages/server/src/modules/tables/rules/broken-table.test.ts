@@ -22,7 +22,7 @@ test("[DS7] a table without its key says that no push mends it, and one without 
 
 test.each([
   ["is gone", "", "public.slides has no column gone_at any more"],
-  ["has another type", "text", "public.slides.gone_at is of the type text now"],
+  ["has another type", "text", "public.slides.gone_at is now of type text"],
 ])(
   "[DS80] a column that says what is archived and %s is named in the push: what inspect prints may lack it",
   (_, type, what) => {

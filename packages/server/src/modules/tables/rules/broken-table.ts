@@ -36,13 +36,13 @@ export const isRetyped = (column: AttachedColumn): boolean => column.type !== ""
 type Named = Pick<AttachedTable, "name" | "model" | "sqlName" | "keyColumn" | "columns">;
 
 export const missingKey = ({ name, model, keyColumn }: Named): string =>
-  `${name} has no column ${keyColumn} any more, and it is the key. Give it its name back, or run "holdfast tables detach ${model} --drop", and attach the table again.`;
+  `${name} has no column ${keyColumn} any more, which is its key. Rename the column back, or run "holdfast tables detach ${model} --drop", and attach the table again.`;
 
 export const missingColumns = (table: Named, missing: readonly string[]): string =>
-  `${table.name} has no column ${missing.join(", ")} any more. Give it its name back, or ${follow(table, missing)}.`;
+  `${table.name} has no column ${missing.join(", ")} any more. Rename the column back, or ${follow(table, missing)}.`;
 
 const retypedColumn = (table: Named, { name: column, type, field, declared }: AttachedColumn): string =>
-  `${table.name}.${column} is of the type ${type} now, and ${field === ARCHIVED ? "says since when a record is archived" : `the field "${field}" of the type ${declared}`}. Change the type back, or ${follow(table, [column])}.`;
+  `${table.name}.${column} is now of type ${type}, and ${field === ARCHIVED ? "says when a record was archived" : `the field "${field}" of type ${declared}`}. Change the type back, or ${follow(table, [column])}.`;
 
 /** The values that were captured are of another type than the column's now. */
 export const mistypedValues = (name: string, columns: readonly string[]): string =>
@@ -51,5 +51,5 @@ export const mistypedValues = (name: string, columns: readonly string[]): string
 /** A table may have another name by now. Of a column with an unusual name, `inspect` makes a field, and no record is archived. */
 const follow = ({ name, sqlName, columns }: Named, changed: readonly string[]): string =>
   columns.some((column) => column.field === ARCHIVED && changed.includes(column.name))
-    ? 'push the schema with the column in "table.archived" that says since when a record is archived'
+    ? 'push the schema with the column in "table.archived" that says when a record was archived'
     : `push the schema that "holdfast tables inspect ${sqlName === "" ? name : sqlName}" prints`;

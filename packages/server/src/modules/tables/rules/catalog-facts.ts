@@ -57,9 +57,9 @@ export function catalogChange(name: string, before: CatalogFacts, now: CatalogFa
       columns.some(([column, facts]) => isOther(before.columns?.[column], facts, isRewritten)),
     missed:
       switched.length > 0
-        ? `The triggers of ${switched.join(", ")} that capture changes were disabled, enabled or made anew: what was written meanwhile is not in the log. Run "holdfast tables verify --repair".`
+        ? `The triggers of ${switched.join(", ")} that capture changes were disabled, enabled or created again: the log lacks what SQL wrote during that time. Run "holdfast tables verify --repair".`
         : gone.length > 0
-          ? `${gone.join(", ")} ${gone.length === 1 ? "is no partition" : "are no partitions"} of ${name} any more, and took rows away without a write: run "holdfast tables verify --repair".`
+          ? `${gone.join(", ")} ${gone.length === 1 ? "is not a partition" : "are not partitions"} of ${name} any more, and rows left the table without a write: run "holdfast tables verify --repair".`
           : undefined,
   };
 }

@@ -29,7 +29,7 @@ export function checkAttached(
   if (keyType === null || isKeyOf(keyType, id)) return undefined;
   return refuse("invalid_id", {
     param: "id",
-    message: `The ids of "${modelName}" are of the type ${keyType} (${name}.${keyColumn})${makesId ? "" : `, and "${id}" is none`}.`,
+    message: `The ids of "${modelName}" are of type ${keyType} (${name}.${keyColumn})${makesId ? "" : `, which "${id}" is not`}.`,
   });
 }
 

@@ -96,8 +96,7 @@ function valuesOf(
 function leftOutOf({ name, type, generated }: CatalogColumn): string | undefined {
   if (type === "bytea")
     return `${name} is bytea and left out: keep files in a file store, and their addresses in a text column.`;
-  if (type === "tsvector")
-    return `${name} is tsvector and left out: clients have no use for what Postgres searches in.`;
+  if (type === "tsvector") return `${name} is tsvector and left out: only Postgres can search in it.`;
   if (generated === "virtual")
     return `${name} is a virtual generated column and left out, because triggers do not see its value: make it a stored one.`;
   return undefined;

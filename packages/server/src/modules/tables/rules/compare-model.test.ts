@@ -35,7 +35,7 @@ test.for<[string, Field, Partial<CatalogColumn>, string]>([
     "another type",
     TEXT,
     { type: "int4" },
-    '"state" is of the type string, and public.slides.state is int4: declare it as integer.',
+    '"state" is of type string, but public.slides.state is int4: declare it as integer.',
   ],
   ["numbers of an array", { ...TEXT, type: "number" }, { type: "numeric", isArray: true }, "declare it as array"],
   ["an enum of numbers", { ...TEXT, type: "enum", values: ["1"] }, { type: "int2" }, "declare it as integer"],
@@ -83,7 +83,7 @@ test("[DS49] two fields of one column, a field of the key, and a table that can 
   };
   expect(compareModel(twice, tableOf({}))).toMatchObject({
     part: "fields.b",
-    message: expect.stringContaining("both of"),
+    message: expect.stringContaining("both name the column"),
   });
   const ofKey = { fields: { a: TEXT }, table: { name: "public.slides", key: "id", columns: { a: "id" } } };
   expect(compareModel(ofKey, tableOf({}))).toMatchObject({ message: expect.stringContaining("the record's id") });

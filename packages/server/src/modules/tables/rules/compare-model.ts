@@ -39,7 +39,7 @@ export function compareModel(
     const message = !column
       ? `${table.sqlName} has no column ${name}: name the column of "${field}" in "table.columns", or add it to the table.`
       : other !== undefined
-        ? `"${other}" and "${field}" are both of ${table.sqlName}.${name}: remove one.`
+        ? `"${other}" and "${field}" both name the column ${table.sqlName}.${name}: remove one field.`
         : name === declared.key
           ? `${table.sqlName}.${name} is the record's id: remove the field.`
           : disagreementOf(field, type, column, table);
@@ -64,7 +64,7 @@ function archivedFault(name: string, { key }: ModelTable, table: CatalogTable, t
     return `${table.sqlName} has no column ${name}: name another one in "table.archived", or add it to the table.`;
   if (name === key) return `${at} is the record's id: name another column in "table.archived".`;
   if (taken !== undefined)
-    return `"${taken}" is of ${at}, which says since when a record is archived: remove the field, and read $archivedAt.`;
+    return `"${taken}" names the column ${at}, which says when a record was archived: remove the field, and read $archivedAt.`;
   if (!isMomentColumn(column))
     return `${at} is ${sqlTypeOf(column)}: "table.archived" takes a column of timestamptz, timestamp or date.`;
   if (column.generated !== null)
@@ -80,7 +80,7 @@ function disagreementOf(name: string, field: Field, column: CatalogColumn, table
   if ("leftOut" in read) return `${read.leftOut} Remove the field "${name}".`;
   const found = read.field;
   if (!takes(field, found, column))
-    return `"${name}" is of the type ${field.type}, and ${at} is ${sqlTypeOf(column)}: declare it as ${typeOf(found)}.`;
+    return `"${name}" is of type ${field.type}, but ${at} is ${sqlTypeOf(column)}: declare it as ${typeOf(found)}.`;
   const more = (found.values ?? []).filter((value) => field.type === "enum" && !field.values?.includes(value));
   if (more.length > 0) return `${at} can be ${listed(more)}: add that to the values of "${name}".`;
   const less = (field.values ?? []).filter((value) => found.type === "enum" && !found.values?.includes(value));
@@ -94,8 +94,8 @@ function notesOnNull(name: string, field: Field, { name: column, notNull }: Cata
   const alter = (act: string) => `run "alter table ${sqlName} alter column ${sqlNameOf(column)} ${act} not null"`;
   return [
     notNull
-      ? `${sqlName}.${column} cannot be null, and "${name}" is nullable: remove that, or ${alter("drop")}.`
-      : `${sqlName}.${column} can be null, and "${name}" is not nullable: declare that, or ${alter("set")}.`,
+      ? `${sqlName}.${column} cannot be null, but "${name}" is nullable: remove "nullable", or ${alter("drop")}.`
+      : `${sqlName}.${column} can be null, but "${name}" is not nullable: add "nullable": true, or ${alter("set")}.`,
   ];
 }
 

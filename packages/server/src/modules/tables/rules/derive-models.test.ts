@@ -364,7 +364,7 @@ test("[DS9] a referenced model comes before those that reference it; otherwise t
 test("[DS9] a bigint key is a note", () => {
   const columns = [column("id", { type: "int8" })];
   expect(derived([table("things", [], { columns })])[0]?.notes).toEqual([
-    "id is int8: ids beyond ±9007199254740991 are not exact, and may meet.",
+    "id is int8: ids beyond ±9007199254740991 are not exact, and two of them may become equal.",
   ]);
 });
 

@@ -107,7 +107,7 @@ function modelOf(table: CatalogTable, modelName: string, referenced: (column: Ca
   }
   if (byNumber.length > 0)
     notes.push(
-      `${byNumber.join(", ")}: the ids of other models as numbers, and ids are strings: get(String(${byNumber[0]})).`,
+      `${byNumber.join(", ")}: numbers that reference other models. Ids are strings: use get(String(${byNumber[0]})).`,
     );
   if (archived) {
     columns.push(archivedColumn(archived.name));
@@ -130,11 +130,11 @@ function tableNotes(table: CatalogTable): string[] {
   const notes: string[] = [];
   const key = table.columns.find(({ name }) => name === keyOf(table));
   if (key?.type === "int8")
-    notes.push(`${key.name} is int8: ids beyond ±${Number.MAX_SAFE_INTEGER} are not exact, and may meet.`);
-  if (key?.identity || key?.default?.startsWith("nextval("))
     notes.push(
-      `Its database makes the ids (${key.name}): clients update and delete its records, and create none. SQL does.`,
+      `${key.name} is int8: ids beyond ±${Number.MAX_SAFE_INTEGER} are not exact, and two of them may become equal.`,
     );
+  if (key?.identity || key?.default?.startsWith("nextval("))
+    notes.push(`The database makes the ids (${key.name}): create records in SQL. Clients can update and delete them.`);
   return notes;
 }
 

@@ -46,7 +46,7 @@ function keyProblem(table: CatalogTable): string | undefined {
   if (!column || column.isArray || column.labels || column.isObject || !KEY_TYPES.includes(column.type))
     return `Its key ${key} is of type ${column?.type}${column?.isArray ? "[]" : ""}: a key must be text, varchar, citext, uuid, smallint, integer or bigint.`;
   if (column.isLoose)
-    return `Its key ${key} has a collation that holds different texts to be equal, and ids are told apart: run "alter table ${sqlName} alter column ${key} type ${column.type} collate "default"" first.`;
+    return `Its key ${key} has a collation in which different texts are equal, but two ids must never be equal: run "alter table ${sqlName} alter column ${key} type ${column.type} collate "default"" first.`;
   return undefined;
 }
 
