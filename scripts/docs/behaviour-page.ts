@@ -25,6 +25,7 @@ export const ruleFiles: readonly string[] = [
   "packages/server/src/kernel/limits/RULES.md",
   "packages/server/src/modules/claims/RULES.md",
   "packages/server/src/modules/budgets/RULES.md",
+  "packages/server/src/modules/changes/RULES.md",
   "packages/server/src/modules/webhooks/RULES.md",
   "packages/server/src/modules/RULES.md",
   "packages/server/src/kernel/schema/RULES.md",

@@ -1,4 +1,4 @@
-import { attributionOf, type LogEntry, type WebhookEvent, webhookLimits } from "@holdfast/sdk/protocol";
+import { changeAttributionOf, type LogEntry, type WebhookEvent, webhookLimits } from "@holdfast/sdk/protocol";
 import type { Named } from "./evidence.ts";
 
 /** The parsed body, or its error. */
@@ -67,7 +67,7 @@ const inOrder = (event: WebhookEvent): WebhookEvent => ({
   createdAt: event.createdAt,
   ...(event.actor !== undefined && { actor: event.actor }),
   ...(event.participantKind && { participantKind: event.participantKind }),
-  ...attributionOf(event),
+  ...changeAttributionOf(event),
 });
 
 const eventOf = (entry: LogEntry): WebhookEvent => ({
@@ -80,7 +80,7 @@ const eventOf = (entry: LogEntry): WebhookEvent => ({
   createdAt: entry.createdAt,
   actor: entry.actor,
   participantKind: entry.participantKind,
-  ...attributionOf(entry),
+  ...changeAttributionOf(entry),
 });
 
 const shorten = (text: string) => (text.length > 300 ? `${text.slice(0, 300)} …` : text);

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from "typebox";
+import { proposalEndpoints } from "./changes/proposal-endpoints.ts";
 import { claimEndpoints } from "./claims/claim-endpoints.ts";
 import { commitEndpoints } from "./commits/commit-endpoints.ts";
 import { datasourceEndpoints } from "./datasources/datasource-endpoints.ts";
@@ -16,6 +17,7 @@ type Endpoints = typeof recordEndpoints &
   typeof commitEndpoints &
   typeof logEndpoints &
   typeof claimEndpoints &
+  typeof proposalEndpoints &
   typeof schemaEndpoints &
   typeof webhookEndpoints &
   typeof datasourceEndpoints &
@@ -29,6 +31,7 @@ export const endpoints: Endpoints = {
   ...commitEndpoints,
   ...logEndpoints,
   ...claimEndpoints,
+  ...proposalEndpoints,
   pushSchema: schemaEndpoints.pushSchema,
   ...webhookEndpoints,
   ...datasourceEndpoints,

@@ -2,6 +2,15 @@
 // (apply, client-paths, close-codes, commit-problem, compare-values, error-codes, field-value, headers, json-equal, json-problem, limits, meets-conditions, operation-param, version), so that no TypeBox reaches a browser.
 
 export {
+  AcceptBody,
+  EndProposalBody,
+  PROPOSAL_STATUSES,
+  Proposal,
+  type ProposalStatus,
+  ProposedOperation,
+} from "./changes/proposal.ts";
+export { Propose } from "./changes/propose.ts";
+export {
   CLAIM_STATUSES,
   Claim,
   ClaimBody,
@@ -15,7 +24,12 @@ export {
 export { STREAM_PATH } from "./client-paths.ts";
 export { ACTIONS, type Action } from "./commits/action.ts";
 export { applyOperation, type Moment, type Row, type WriteStep } from "./commits/apply.ts";
-export { type Attribution, attributionOf } from "./commits/attribution-of.ts";
+export {
+  type Attribution,
+  attributionOf,
+  type ChangeAttribution,
+  changeAttributionOf,
+} from "./commits/attribution-of.ts";
 export { attributionProblem } from "./commits/attribution-problem.ts";
 export { changesProblem } from "./commits/changes-problem.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commits/commit.ts";

@@ -56,6 +56,12 @@ export const limits = {
   claimMetaBytes: 4 * KiB,
   /** Of one participant in one environment of its organization, held and waiting together. */
   claimsPerParticipant: 1_000,
+  branchLength: 255,
+  proposalTtlSeconds: 2_592_000,
+  proposalTtlMinSeconds: 60,
+  proposalTtlMaxSeconds: 7_776_000,
+  /** Open ones of one participant in one environment of its organization. */
+  proposalsPerParticipant: 10_000,
   /** Waiting for one record. */
   claimsWaiting: 100,
   /** A waiter that showed no life for so long is passed over. */

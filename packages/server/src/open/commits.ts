@@ -3,7 +3,7 @@ import { type CommitLanes, createCommitLanes } from "../kernel/commits/flows/com
 import { countCommits } from "../kernel/commits/flows/count-commits.ts";
 import { readCommit } from "../kernel/commits/flows/read-commit.ts";
 import type { PublishDrained } from "../kernel/commits/flows/round-result.ts";
-import { submitCommits } from "../kernel/commits/flows/submit-commits.ts";
+import { type SubmitCommits, submitCommits } from "../kernel/commits/flows/submit-commits.ts";
 import type { Part } from "../kernel/part.ts";
 import type { OpenModules } from "../modules/open-modules.ts";
 import type { DatabaseContext } from "./context.ts";
@@ -61,9 +61,12 @@ export function openCommits(
   };
 }
 
-export const routesOfCommits = (
-  { pool, usage, publicUrl }: DatabaseContext,
+/** As requests submit them: to the lanes, or to modules that take them, and counted. */
+export const submitAndCount = (
+  { usage }: DatabaseContext,
   { lanes }: Commits,
-  { takers }: OpenModules,
-  { seeRecord }: Reads,
-) => commitRoutes(countCommits(submitCommits(lanes, takers), usage), publicUrl.docUrl, readCommit(pool, seeRecord));
+  { takers }: Pick<OpenModules, "takers">,
+): SubmitCommits => countCommits(submitCommits(lanes, takers), usage);
+
+export const routesOfCommits = ({ pool, publicUrl }: DatabaseContext, submit: SubmitCommits, { seeRecord }: Reads) =>
+  commitRoutes(submit, publicUrl.docUrl, readCommit(pool, seeRecord));

@@ -4,6 +4,7 @@ import type { PublicUrl } from "../edge/addresses/public-url.ts";
 import type { Metrics } from "../edge/metrics/prometheus.ts";
 import type { CommitLanes } from "../kernel/commits/flows/commit-lanes.ts";
 import type { PublishDrained } from "../kernel/commits/flows/round-result.ts";
+import type { SubmitCommits } from "../kernel/commits/flows/submit-commits.ts";
 import type { Encryption } from "../kernel/encryption.ts";
 import type { AnswerBytes } from "../kernel/limits/answer-bytes.ts";
 import type { IncomingAnswers } from "../kernel/limits/incoming-answers.ts";
@@ -50,6 +51,8 @@ export interface DatabaseContext extends ServerContext, Omit<Connections, "close
 /** What modules use of the kernel that serves the tenants of one database. */
 export interface ModuleContext extends DatabaseContext {
   readonly lanes: CommitLanes;
+  /** Submits commits as a request does. Not before all modules are open. */
+  readonly submit: SubmitCommits;
   readonly publishDrained: PublishDrained;
   /** The heads of logs that are followed. */
   readonly heads: HeadPoll;

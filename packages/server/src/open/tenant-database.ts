@@ -1,10 +1,11 @@
 import type { PublishedLogs } from "../edge/socket/session-deps.ts";
+import type { SubmitCommits } from "../kernel/commits/flows/submit-commits.ts";
 import { createParts, type Part, type Parts } from "../kernel/part.ts";
 import { createSchemaCache } from "../kernel/schema/flows/schema-cache.ts";
 import type { TenantData } from "../kernel/tenant-data.ts";
 import type { Module } from "../modules/module.ts";
 import { type ModuleRoutes, type OpenModules, openModules } from "../modules/open-modules.ts";
-import { type Commits, openCommits, routesOfCommits } from "./commits.ts";
+import { type Commits, openCommits, routesOfCommits, submitAndCount } from "./commits.ts";
 import type { Connections } from "./connections.ts";
 import type { DatabaseContext, ServerContext } from "./context.ts";
 import { openHubs } from "./hubs.ts";
@@ -53,7 +54,13 @@ async function openParts(
     }),
   );
   const { lanes, publishDrained } = commits;
-  modules = opened(await openModules({ ...ctx, lanes, publishDrained, heads: hubs.heads }, all));
+  let submitAll: SubmitCommits | undefined;
+  const submit: SubmitCommits = (...request) => {
+    if (!submitAll) throw new Error("A commit was submitted before all modules were open.");
+    return submitAll(...request);
+  };
+  modules = opened(await openModules({ ...ctx, lanes, submit, publishDrained, heads: hubs.heads }, all));
+  submitAll = submitAndCount(ctx, commits, modules);
   modules.start();
   const schemaPushes = opened(openSchemas(ctx, hubs, maintenance));
   return {
@@ -61,7 +68,7 @@ async function openParts(
     ...{ forget, stop, close },
     followed: { ...hubs, modules: modules.streams },
     routes: {
-      ...routesOfCommits(ctx, commits, modules, reads),
+      ...routesOfCommits(ctx, submit, reads),
       ...reads.routes,
       ...schemaPushes.routes,
       ...modules.routes,

@@ -1,5 +1,5 @@
 import { askServer } from "../../engine/ask-server.ts";
-import { type Attribution, attributionOf } from "../../protocol/commits/attribution-of.ts";
+import { type Attribution, changeAttributionOf } from "../../protocol/commits/attribution-of.ts";
 import type { List } from "../../protocol/lists/list.ts";
 import type { LogEntry } from "../../protocol/log/log.ts";
 
@@ -50,5 +50,5 @@ const changeOf = (entry: LogEntry): LastChange => ({
   at: entry.createdAt,
   syncId: entry.syncId,
   clientTxId: entry.clientTxId,
-  ...attributionOf(entry),
+  ...changeAttributionOf(entry),
 });

@@ -10,10 +10,29 @@ export interface Attribution {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
-const ATTRIBUTION = ["reason", "run", "onBehalfOf", "meta"] as const;
+/** Why a change was made. */
+export interface ChangeAttribution extends Attribution {
+  /** The proposal that was accepted. Its decider is the author of the change. */
+  readonly proposal?: string;
+  /** Who proposed it, `<kind>:<id>`. */
+  readonly proposedBy?: string;
+}
 
-/** The given keys, in one order. Undefined: there are none. */
-export function attributionOf(given: { readonly [key in keyof Attribution]?: unknown }): Attribution | undefined {
-  const entries = ATTRIBUTION.flatMap((key) => (given[key] === undefined ? [] : [[key, given[key]]]));
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+const ATTRIBUTION = ["reason", "run", "onBehalfOf", "meta"] as const;
+const OF_CHANGE = [...ATTRIBUTION, "proposal", "proposedBy"] as const;
+
+/** What a request says, in one order. Undefined: nothing. */
+export const attributionOf = (given: { readonly [key in keyof Attribution]?: unknown }): Attribution | undefined =>
+  keysOf<Attribution>(given, ATTRIBUTION);
+
+/** What a change says, in one order. Undefined: nothing. */
+export const changeAttributionOf = (
+  given: {
+    readonly [key in keyof ChangeAttribution]?: unknown;
+  },
+): ChangeAttribution | undefined => keysOf<ChangeAttribution>(given, OF_CHANGE);
+
+function keysOf<T>(given: { readonly [key in keyof T]?: unknown }, keys: readonly (keyof T)[]): T | undefined {
+  const entries = keys.flatMap((key) => (given[key] === undefined ? [] : [[key, given[key]]]));
+  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as T);
 }

@@ -12,3 +12,12 @@ export const attributionKeys = {
   /** The author's own notes, up to 4 KiB of JSON. */
   meta: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 };
+
+/** What a change says of why it was made. */
+export const changeKeys = {
+  ...attributionKeys,
+  /** The proposal that was accepted. Its decider is the author of the change. */
+  proposal: Type.Optional(Type.String()),
+  /** Who proposed it, `<kind>:<id>`. */
+  proposedBy: Type.Optional(Type.String()),
+};

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { Propose } from "../changes/propose.ts";
 import { ErrorEnvelope, RequiredCapability } from "../errors/error.ts";
 import { limits } from "../limits.ts";
 import { attributionKeys } from "./attribution.ts";
@@ -28,6 +29,8 @@ export const CommitBody = Type.Object(
     reads: Type.Optional(Type.Array(Read, { maxItems: limits.readsPerCommit })),
     ...ClientNames,
     ...attributionKeys,
+    /** Asks for the write instead of making it. A token that may only propose always asks. */
+    propose: Type.Optional(Propose),
   },
   { additionalProperties: false },
 );
@@ -50,8 +53,13 @@ export const CommitReceipt = Type.Object({
   serverTxId: Type.String(),
   /** Whether it was written. */
   success: Type.Boolean(),
-  /** `rejected` with status 200: held by `onStale: "notify"`, nothing was written. */
-  status: Type.Union([Type.Literal("confirmed"), Type.Literal("rejected")]),
+  /**
+   * `rejected` with status 200: held by `onStale: "notify"`, nothing was written. `proposed`: it is a proposal, and
+   * nothing was written yet.
+   */
+  status: Type.Union([Type.Literal("confirmed"), Type.Literal("rejected"), Type.Literal("proposed")]),
+  /** The id of the proposal that it became. */
+  proposal: Type.Optional(Type.String()),
   /** The last entry written, else the head of the log. */
   lastSyncId: Type.Optional(Type.Integer()),
   /** The log that positions count in. */

@@ -10,6 +10,8 @@ export const errorSentences = {
   secret_key_required: "Only a secret key (sk_) can use this route.",
   origin_not_allowed: "The browser origin is not allowed. Add it to HOLDFAST_ORIGINS.",
   capability_scope_denied: "The token's scope does not cover this request.",
+  not_proposal_author: "Only the author of a proposal can withdraw it. Reject it instead.",
+  own_proposal: "The author of a proposal cannot accept or reject it. Withdraw it instead.",
   not_claim_holder: "Another participant has this claim.",
   on_behalf_of_denied: "The token may not write on behalf of this participant.",
   preempt_denied: "Only people and systems can preempt a claim, and only an agent's claim.",
@@ -58,6 +60,7 @@ export const errorSentences = {
   unknown_model: "The pushed schema has no such model. Push the schema first, or check the name.",
   record_not_found: "The record does not exist, or the token may not read it.",
   commit_not_found: "The server knows no commit with this name: it was never committed, or is older than 30 days.",
+  proposal_not_found: "The proposal does not exist.",
   claim_not_found: "The claim does not exist.",
   route_not_found: "The route does not exist. All routes are listed at /docs.",
   organization_not_found: "The organization does not exist.",
@@ -98,6 +101,9 @@ export const errorSentences = {
   claim_deadlock: "The claim would never be granted: its holder waits, directly or not, for a claim of yours.",
   claim_queue_full: "100 claims already wait for this record.",
   too_many_claims: "A participant can have up to 1 000 claims, held and waiting together. Release some first.",
+  proposal_ended: "The proposal is not open any more. Read it to learn how it ended.",
+  too_many_proposals:
+    "A participant can have up to 10 000 open proposals. Withdraw some, or wait until they are decided.",
   idempotency_conflict: "This idempotency key was already used for another request.",
   too_many_answers:
     "Too many answers to this token, or of the whole server, are not read yet. Read them, and wait as long as Retry-After says.",

@@ -3,7 +3,7 @@ import { Claim } from "../claims/claim.ts";
 
 /** What the caller would have needed. The last four keys are only there for a denied update of a favorite. */
 export const RequiredCapability = Type.Object({
-  /** `read`, `create`, `update` or `delete`. */
+  /** `read`, `create`, `update`, `delete` or `propose`. */
   can: Type.String(),
   model: Type.String(),
   /** A group in which the request would have been allowed, if the caller may see one. */

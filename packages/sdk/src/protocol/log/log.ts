@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { attributionKeys } from "../commits/attribution.ts";
+import { changeKeys } from "../commits/attribution.ts";
 
 export const VERBS = ["created", "updated", "deleted", "archived", "unarchived", "erased"] as const;
 /** What happened to a record. */
@@ -37,7 +37,7 @@ export const LogEntry = Type.Object({
   /** The claim that the write was bound to. */
   claim: Type.Union([Type.String(), Type.Null()]),
   // Of its commit, as far as they were given and not erased since.
-  ...attributionKeys,
+  ...changeKeys,
   /** When it was committed; never before the previous entry. */
   createdAt: Type.String(),
   /** Since when the record is archived: on an update of an archived one, and where a table has another time than `createdAt`. */

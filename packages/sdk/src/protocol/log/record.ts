@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { Propose } from "../changes/propose.ts";
 import { Claim } from "../claims/claim.ts";
 import { attributionKeys } from "../commits/attribution.ts";
 import { FieldChanges } from "../commits/operation.ts";
@@ -31,6 +32,8 @@ const WriteKeys = {
   /** One per device and signed-in user: a client does not conflict with itself. */
   clientId: Type.Optional(Type.String({ pattern: `^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$` })),
   ...attributionKeys,
+  /** Asks for the write instead of making it. A token that may only propose always asks. */
+  propose: Type.Optional(Propose),
 };
 /** The record's fields, as the pushed schema declares them. */
 const Data = Type.Record(Type.String(), Type.Unknown());

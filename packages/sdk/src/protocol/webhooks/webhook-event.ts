@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { attributionKeys } from "../commits/attribution.ts";
+import { changeKeys } from "../commits/attribution.ts";
 import { PARTICIPANT_KINDS, type ParticipantKind, VERBS } from "../log/log.ts";
 
 /** One committed change, as an endpoint receives it. */
@@ -26,7 +26,7 @@ export const WebhookEvent = Type.Object({
   participantKind: Type.Optional(
     Type.Unsafe<ParticipantKind>(Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind)))),
   ),
-  ...attributionKeys,
+  ...changeKeys,
 });
 export type WebhookEvent = Static<typeof WebhookEvent>;
 

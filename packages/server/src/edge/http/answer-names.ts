@@ -1,9 +1,16 @@
 import { setImmediate } from "node:timers/promises";
-import type { Claim, EndpointName, JsonObject, LogEntry } from "@holdfast/sdk/protocol";
+import type { Claim, EndpointName, JsonObject, LogEntry, Proposal } from "@holdfast/sdk/protocol";
 import { isRefusal, type Refusal, refuse } from "../../kernel/refusal.ts";
 import type { ClientSchemas } from "../../kernel/schema/flows/client-schemas.ts";
 import { type ClientNames, readSaid, type SaidSchema } from "../../kernel/schema/rules/client-names.ts";
-import { claimOut, claimsOut, dataOut, entryOut, refusalOut } from "../../kernel/schema/rules/translate.ts";
+import {
+  claimOut,
+  claimsOut,
+  dataOut,
+  entryOut,
+  proposalOut,
+  refusalOut,
+} from "../../kernel/schema/rules/translate.ts";
 import type { ApiRequest, ApiResponse, Handler } from "./answer.ts";
 
 /** Reads the header `Holdfast-Schema`. */
@@ -44,6 +51,15 @@ const TRANSLATE: Partial<Record<EndpointName, Translate>> = {
     withText<LogEntry>(answer, (entry) => entryOut(names, entry), true, { rowsVersion }),
   readSnapshot: async (names, answer, _, rowsVersion) =>
     "text" in answer ? { ...answer, text: await snapshotOut(names, answer.text, rowsVersion) } : answer,
+  listProposals: (names, answer) =>
+    withValue<{ readonly data: readonly Proposal[] }>(answer, (list) => ({
+      ...list,
+      data: list.data.map((one) => proposalOut(names, one)),
+    })),
+  readProposal: oneProposal,
+  acceptProposal: byRoute,
+  rejectProposal: oneProposal,
+  withdrawProposal: oneProposal,
   acquireClaim: oneClaim,
   acquireClaimOn: oneClaim,
   readClaim: oneClaim,
@@ -72,6 +88,10 @@ function withText<T>(answer: Answer, change: (item: T) => T, concerns: boolean, 
   if (!("text" in answer) || !concerns) return answer;
   const list = JSON.parse(answer.text) as { readonly data: readonly T[] };
   return { ...answer, text: JSON.stringify({ ...list, ...facts, data: list.data.map(change) }) };
+}
+
+function oneProposal(names: ClientNames, answer: Answer): Answer {
+  return withValue<Proposal>(answer, (proposal) => proposalOut(names, proposal));
 }
 
 /** A caller's own claim, on a field that it may know from elsewhere, is shown in any case. */
@@ -160,6 +180,8 @@ const READS: ReadonlySet<EndpointName> = new Set<EndpointName>([
   "readLog",
   "readSnapshot",
   "readCommit",
+  "listProposals",
+  "readProposal",
   "readClaim",
   "listClaims",
   "listOwnClaims",

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import {
+  type AcceptBody,
   type BareWriteBody,
   CommitBody,
   type CreateBody,
@@ -84,6 +85,7 @@ export function singleCommit(
     clientId: body.clientId ?? null,
     logId: body.logId,
     ...said,
+    ...proposed(body),
     ...names,
     serverTxId: newId("stx_"),
     fingerprint: fingerprint(
@@ -93,6 +95,9 @@ export function singleCommit(
     ),
   });
 }
+
+const proposed = ({ propose }: Pick<CommitBody, "propose">): Pick<CommitRequest, "propose"> =>
+  propose === undefined ? {} : { propose: propose === true ? {} : propose };
 
 /** After the fingerprint: a commit that is repeated after a push is the same as before. */
 function inCurrentNames({ spoken }: Sender, commit: CommitRequest): CommitRequest | Refusal {
@@ -133,6 +138,7 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
     clientId: body.clientId ?? null,
     logId: body.logId,
     ...said,
+    ...proposed(body),
     ...names,
     serverTxId: newId("stx_"),
     fingerprint: fingerprint("commit", [], { ...body, ...said.attribution }),
@@ -140,6 +146,24 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
 }
 
 const checkShape = shapeCheck(CommitBody);
+
+/** A commit that accepts a proposal. Its author is a reviewer, so their device does not count: own changes are asked about too. */
+export function acceptingCommit(
+  { principal, keyHeader }: Sender,
+  id: string,
+  body: AcceptBody,
+  what: Required<Pick<CommitRequest, "operations" | "accepts" | "attribution">>,
+): CommitRequest | Refusal {
+  const names = commitNames({ keyHeader }, body);
+  if (isRefusal(names)) return names;
+  return {
+    ...{ principal, endpoint: "acceptProposal", single: false, reads: [], clientId: null, logId: body.logId },
+    ...what,
+    ...names,
+    serverTxId: newId("stx_"),
+    fingerprint: fingerprint("acceptProposal", [id], body),
+  };
+}
 
 /** Turns one element of a bulk into a commit. It must have its own name, because the request has no key. */
 export function bulkCommit(sender: Sender, element: unknown): CommitRequest | Refusal {
@@ -163,7 +187,7 @@ export function recordsNamed(element: unknown): { model: string; id: string }[] 
 }
 
 function commitNames(
-  { keyHeader }: Sender,
+  { keyHeader }: Pick<Sender, "keyHeader">,
   body: { idempotencyKey?: string; clientTxId?: string },
 ): Pick<CommitRequest, "idempotencyKey" | "clientTxId"> | Refusal {
   const found = requestKey(keyHeader, body.idempotencyKey);

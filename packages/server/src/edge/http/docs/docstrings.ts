@@ -2,6 +2,49 @@
 
 /** What is said of each schema (under "") and of its fields, inner ones with dots between. */
 export const docstrings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "ProposedOperation": {
+    "": "One operation of a proposal.",
+    "model": "As declared.",
+    "data": "The values that it sets.",
+    "changes": "The changes that it makes, as those of a commit.",
+    "base": "Of an update: the values of the fields that it changes, as they were when it was proposed."
+  },
+  "Proposal": {
+    "": "A write that somebody asks for. It stands beside the log until it is decided.",
+    "author": "`<participantKind>:<participantId>` of the participant who asks.",
+    "clientTxId": "Its name, by its author.",
+    "readAt": "The head of the log when it was proposed: what others changed since is asked when it is accepted.",
+    "logId": "The log that positions count in.",
+    "expiresAt": "It can be decided until then.",
+    "decision": "How it ended. Null: it is open, or has expired.",
+    "decision.by": "`<participantKind>:<participantId>`",
+    "decision.reason": "A word to the author.",
+    "decision.take": "What was accepted. Absent: all of it.",
+    "decision.take.operation": "Its place in `operations`, from 0.",
+    "decision.take.fields": "Of a create or an update: only these fields. Absent: all.",
+    "decision.syncId": "Of an accepted proposal: the position of its last change in the log."
+  },
+  "AcceptBody": {
+    "": "Body of an acceptance; optional.",
+    "take": "Absent: all of it. What is not taken is dropped.",
+    "take.operation": "Its place in `operations`, from 0.",
+    "take.fields": "Of a create or an update: only these fields. Absent: all.",
+    "onStale": "What happens if others changed the same fields since it was proposed. Default `notify`: nothing is written, and the receipt says what they wrote.",
+    "readAt": "A later position than the proposal's, whose changes the reviewer has seen.",
+    "reason": "A word to the author.",
+    "idempotencyKey": "The same as the `Idempotency-Key` header."
+  },
+  "EndProposalBody": {
+    "": "Body of a rejection or a withdrawal; optional."
+  },
+  "BranchName": {
+    "": "The name of a branch: proposals with the same name belong together."
+  },
+  "Propose": {
+    "": "Makes a write a proposal, which changes nothing until somebody accepts it.",
+    "branch": "Default: it belongs to none.",
+    "ttlSeconds": "Seconds until the proposal expires. Default 30 days."
+  },
   "Claim": {
     "": "A lease on a record or one of its fields, or a place in its claim queue.",
     "actor": "Participant id of the holder or waiter.",
@@ -60,7 +103,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "clientTxId": "The caller's name for the commit; 1 to 255 visible ASCII, unique per participant.",
     "clientId": "One per device and signed-in user, up to 64 of `[A-Za-z0-9_-]`: a client does not conflict with itself.",
     "logId": "The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore), the write is 409 `other_log`.",
-    "idempotencyKey": "The same as the `Idempotency-Key` header; both and different is refused."
+    "idempotencyKey": "The same as the `Idempotency-Key` header; both and different is refused.",
+    "propose": "Asks for the write instead of making it. A token that may only propose always asks."
   },
   "BulkBody": {
     "": "Body of `POST /v1/commits/bulk`: commits in order, each atomic and checked by itself."
@@ -70,7 +114,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "clientTxId": "The name of the commit: the caller's, else the idempotency key, else a generated one.",
     "serverTxId": "The server's name for it.",
     "success": "Whether it was written.",
-    "status": "`rejected` with status 200: held by `onStale: \"notify\"`, nothing was written.",
+    "status": "`rejected` with status 200: held by `onStale: \"notify\"`, nothing was written. `proposed`: it is a proposal, and nothing was written yet.",
+    "proposal": "The id of the proposal that it became.",
     "lastSyncId": "The last entry written, else the head of the log.",
     "logId": "The log that positions count in.",
     "ops": "Requested operations.",
@@ -166,7 +211,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   "RequiredCapability": {
     "": "What the caller would have needed. The last four keys are only there for a denied update of a favorite.",
-    "can": "`read`, `create`, `update` or `delete`.",
+    "can": "`read`, `create`, `update`, `delete` or `propose`.",
     "syncGroup": "A group in which the request would have been allowed, if the caller may see one.",
     "scope": "`<model>.<can>`: the operation that a new token needs.",
     "issuer": "The organization whose secret key creates such a token."
@@ -263,7 +308,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "idempotencyKey": "The same as the `Idempotency-Key` header; both and different is refused.",
     "fenceToken": "The fence that the caller's claim was granted with. If there has been another grant since, the write is refused.",
     "clientTxId": "The caller's name for the commit; 1 to 255 visible ASCII, unique per participant.",
-    "clientId": "One per device and signed-in user: a client does not conflict with itself."
+    "clientId": "One per device and signed-in user: a client does not conflict with itself.",
+    "propose": "Asks for the write instead of making it. A token that may only propose always asks."
   },
   "UpdateBody": {
     "": "Needs `data` or `changes`; only `favorite` can omit both. If `id` is sent, it must equal the id in the path.",
@@ -275,7 +321,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "idempotencyKey": "The same as the `Idempotency-Key` header; both and different is refused.",
     "fenceToken": "The fence that the caller's claim was granted with. If there has been another grant since, the write is refused.",
     "clientTxId": "The caller's name for the commit; 1 to 255 visible ASCII, unique per participant.",
-    "clientId": "One per device and signed-in user: a client does not conflict with itself."
+    "clientId": "One per device and signed-in user: a client does not conflict with itself.",
+    "propose": "Asks for the write instead of making it. A token that may only propose always asks."
   },
   "BareWriteBody": {
     "": "Body of delete, archive and unarchive; optional.",
@@ -286,7 +333,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "idempotencyKey": "The same as the `Idempotency-Key` header; both and different is refused.",
     "fenceToken": "The fence that the caller's claim was granted with. If there has been another grant since, the write is refused.",
     "clientTxId": "The caller's name for the commit; 1 to 255 visible ASCII, unique per participant.",
-    "clientId": "One per device and signed-in user: a client does not conflict with itself."
+    "clientId": "One per device and signed-in user: a client does not conflict with itself.",
+    "propose": "Asks for the write instead of making it. A token that may only propose always asks."
   },
   "ReadEnvelope": {
     "": "One record. `stamp` is the head of the log before the record was read.",

@@ -139,7 +139,7 @@ interface Answering {
   readonly names: ClientNames | undefined;
 }
 
-async function submitOne(
+export async function submitOne(
   submit: SubmitCommits,
   commit: CommitRequest | Refusal,
   { bytes, answer, names }: Answering,
@@ -166,6 +166,7 @@ const failureOf = ({ code, message }: Extract<JobResult, { kind: "failed" }>): R
 function answerOf({ decision, body }: Judged): WriteAnswer {
   switch (decision.kind) {
     case "confirmed":
+    case "proposed":
       return { text: body };
     case "conflicted":
       return { text: body, headers: { [headers.held]: "true" } };

@@ -31,6 +31,7 @@ export function withoutValues(judged: Judged): Judged {
   const { decision } = judged;
   switch (decision.kind) {
     case "confirmed":
+    case "proposed":
       return { ...judged, decision: { ...decision, entries: [] } };
     case "conflicted":
       return { ...judged, decision: { ...decision, receipt: { ...decision.receipt, notifications: [] } } };

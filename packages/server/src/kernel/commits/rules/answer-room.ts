@@ -34,7 +34,7 @@ export function noRoom(
 ): NoRoom | undefined {
   const isFirst = used === 0 && inAnswer >= limits.bulkAnswerBytes;
   if (used + bytes > inAnswer && !isFirst) return "answer_too_large";
-  return kind !== "confirmed" && used + bytes > inFlight ? "too_many_answers" : undefined;
+  return kind !== "confirmed" && kind !== "proposed" && used + bytes > inFlight ? "too_many_answers" : undefined;
 }
 
 /** Set if an earlier commit of the job did not fit: then the later ones are not tried. */

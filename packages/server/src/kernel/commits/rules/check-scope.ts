@@ -1,9 +1,10 @@
 import { applyOperation, operationParam, type RequiredCapability, type Row } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../../refusal.ts";
 import { groupsOf, organizationGroup } from "../../schema/rules/sync-group.ts";
-import type { Principal, Scope } from "../../tokens/rules/participant.ts";
+import type { Scope } from "../../tokens/rules/participant.ts";
 import { canOf, deny, isWithin, type Lack, may, mayWriteFor } from "../../tokens/rules/scope.ts";
 import { type CommitOperation, type CommitRequest, momentOf, recordKey, stepOf } from "./commit-request.ts";
+import { proposes } from "./proposes.ts";
 import { isRepeated } from "./replay.ts";
 import type { TenantState } from "./tenant-state.ts";
 
@@ -16,7 +17,8 @@ export function checkScope(state: TenantState, commit: CommitRequest): Refusal |
   const { scope } = commit.principal;
   if (scope === undefined) return undefined;
   const { onBehalfOf } = commit.attribution ?? {};
-  if (onBehalfOf !== undefined && !mayWriteFor(scope, onBehalfOf))
+  // Of a proposal that is accepted, its author was allowed to say it.
+  if (onBehalfOf !== undefined && !commit.accepts && !mayWriteFor(scope, onBehalfOf))
     return refuse("on_behalf_of_denied", { param: "onBehalfOf" });
   return checkOperations(state, commit, scope) ?? checkReads(state, commit, scope);
 }
@@ -36,7 +38,7 @@ function checkOperations(state: TenantState, commit: CommitRequest, scope: Scope
     // If the caller may not see the record, no further check may depend on its values.
     const after = before && !isWithin(scope, before.groups) ? before : outcome(state, commit, operation, before);
     filed.set(key, after);
-    const lack = lackOf(state, commit.principal, scope, operation, before, after);
+    const lack = lackOf(state, commit, scope, operation, before, after);
     if (!lack) continue;
     const isNew = after && !before && may(scope, operation.model, "create");
     const unfiled = isNew ? unfiledField(state, operation, after) : undefined;
@@ -60,17 +62,20 @@ function outcome(
 
 function lackOf(
   state: TenantState,
-  { organization }: Principal,
+  commit: CommitRequest,
   scope: Scope,
   operation: CommitOperation,
   before: Filed | undefined,
   after: Filed | undefined,
 ): Lack | undefined {
+  const { organization } = commit.principal;
   const can = canOf(operation.action);
   const model = state.models.get(operation.model)?.name ?? operation.model;
   const whole = organizationGroup(organization);
   const own = scope.groups?.values().next().value ?? whole;
-  if (!may(scope, operation.model, can)) return { can, model, syncGroup: own };
+  const isAllowed =
+    may(scope, operation.model, can) || (proposes(commit) && can !== "erase" && may(scope, operation.model, "propose"));
+  if (!isAllowed) return { can, model, syncGroup: own };
   if (scope.groups === undefined) return undefined;
   // Does not reveal the groups of a record that the caller may not see. The organization's group would suffice in any
   // case.

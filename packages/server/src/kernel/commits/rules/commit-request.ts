@@ -1,10 +1,12 @@
 import type {
+  AcceptBody,
   Action,
-  Attribution,
+  ChangeAttribution,
   EndpointName,
   JsonObject,
   Moment,
   Operation,
+  Propose,
   Read,
   WriteStep,
 } from "@holdfast/sdk/protocol";
@@ -43,6 +45,15 @@ export const stepOf = ({ action, id, data, changes }: CommitOperation): WriteSte
   changes,
 });
 
+/** What a commit takes of a proposal. */
+export interface AcceptedProposal {
+  readonly id: string;
+  /** Absent: all of it. */
+  readonly take: AcceptBody["take"];
+  /** A word to its author. */
+  readonly reason: string | undefined;
+}
+
 /** One atomic commit, ready to be judged. The edge has checked its shape and generated its ids. */
 export interface CommitRequest {
   readonly principal: Principal;
@@ -53,7 +64,11 @@ export interface CommitRequest {
   readonly reads: readonly Read[];
   readonly clientId: string | null;
   /** Why it is made, in which run, and for whom. Undefined: nothing is said. */
-  readonly attribution?: Attribution | undefined;
+  readonly attribution?: ChangeAttribution | undefined;
+  /** Its author asks for it, and makes nothing of it yet. */
+  readonly propose?: Exclude<Propose, true> | undefined;
+  /** The proposal that it accepts. */
+  readonly accepts?: AcceptedProposal | undefined;
   /** The version of the schema whose names it has. Undefined: whichever is current. */
   readonly schemaVersion?: number;
   /** The log that the commit's positions refer to, if it names one. */

@@ -8,7 +8,8 @@ import { checkCommitBytes } from "./commit-bytes.ts";
 import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "./commit-request.ts";
 import { at, type DryRun, dryRunCommit } from "./dry-run.ts";
 import { judgeReads } from "./premises.ts";
-import { confirmedReceipt, conflictedReceipt } from "./receipt.ts";
+import { proposes } from "./proposes.ts";
+import { confirmedReceipt, conflictedReceipt, proposedReceipt } from "./receipt.ts";
 import { isRepeated, replayOf } from "./replay.ts";
 import { type Decision, firstOf, judgeByModules, type TenantState } from "./tenant-state.ts";
 
@@ -61,6 +62,8 @@ function decide(state: TenantState, commit: CommitRequest): Decision {
   const { head } = state;
   const lastSyncId = dryRun.entries.at(-1)?.syncId ?? dryRun.createdAt ?? head.syncId;
   const { entries, missingIds, madeId } = dryRun;
+  if (entries.length > 0 && proposes(commit))
+    return { kind: "proposed", entries, receipt: proposedReceipt(commit, head) };
   return {
     kind: "confirmed",
     entries,
@@ -101,10 +104,13 @@ function checkOperation(state: TenantState, commit: CommitRequest, operation: Co
     checkPayload(declared.model, rowAction(operation.action), operation.id, data, operation.changes) ??
     (data && checkGroups(declared.model, data));
   if (refusal) return refusal;
+  if (operation.action === "erase" && commit.propose) return refuse("invalid_value", ERASED_AT_ONCE);
   if (operation.action === "update" && writesNothing(operation) && operation.model !== "favorite")
     return refuse("empty_update", { param: "data" });
   return firstOf(state, (module) => module.check?.(operation, declared.name));
 }
+
+const ERASED_AT_ONCE = { param: "propose", message: "An erasure cannot be proposed. Propose a delete." };
 
 function checkModules(state: TenantState, commit: CommitRequest): Refusal | undefined {
   for (const [index, operation] of commit.operations.entries()) {

@@ -46,7 +46,7 @@ export function judgeInOrder(
   const judged = [...earlier];
   const blockers = new Map<string, number>();
   const block = ({ commit, decision }: Judged, index: number) => {
-    if (!isConfirmed(decision)) for (const key of touched(commit)) if (!blockers.has(key)) blockers.set(key, index);
+    if (!isSettled(decision)) for (const key of touched(commit)) if (!blockers.has(key)) blockers.set(key, index);
   };
   earlier.forEach(block);
   let used = earlier.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -119,8 +119,13 @@ export const conclude = (
 ): Judged => apply(state, fit(judgedAs(commit, decision), room, 0));
 
 function apply(state: TenantState, judged: Judged): Judged {
-  if (isConfirmed(judged.decision)) applyCommit(state, judged);
-  if (judged.decision.kind === "conflicted") countReturned(state, judged);
+  const { commit, decision } = judged;
+  if (decision.kind === "confirmed") applyCommit(state, judged, decision.entries);
+  if (decision.kind === "conflicted") countReturned(state, judged);
+  if (decision.kind === "proposed") {
+    for (const module of state.modules.values()) module.proposed?.(state, commit, decision.entries);
+    remember(state, judged);
+  }
   return judged;
 }
 
@@ -129,13 +134,16 @@ export function judgedAs(commit: CommitRequest, decision: Decision): Judged {
   return { commit, decision, body, bytes: answerBytes(decision, body) };
 }
 
-/** A replay of a conflicted receipt is no more confirmed than the original. */
-const isConfirmed = (decision: Decision): boolean =>
-  decision.kind === "confirmed" || (decision.kind === "replayed" && !decision.receipt.conflicted);
+/** Whether later commits on its records can be tried. A replay of a conflicted receipt is no more settled than the original. */
+const isSettled = (decision: Decision): boolean =>
+  decision.kind === "confirmed" ||
+  decision.kind === "proposed" ||
+  (decision.kind === "replayed" && !decision.receipt.conflicted);
 
 function bodyOf(commit: CommitRequest, decision: Decision): string {
   switch (decision.kind) {
     case "confirmed":
+    case "proposed":
     case "conflicted":
       return JSON.stringify(decision.receipt);
     case "replayed":
@@ -145,9 +153,8 @@ function bodyOf(commit: CommitRequest, decision: Decision): string {
   }
 }
 
-function applyCommit(state: TenantState, judged: Judged): void {
-  if (judged.decision.kind !== "confirmed") return;
-  for (const entry of judged.decision.entries) append(state, judged.commit, entry);
+function applyCommit(state: TenantState, judged: Judged, entries: readonly NewEntry[]): void {
+  for (const entry of entries) append(state, judged.commit, entry);
   for (const module of state.modules.values()) module.committed?.(state, judged.commit);
   remember(state, judged);
 }
@@ -184,7 +191,7 @@ function append(state: TenantState, commit: CommitRequest, entry: NewEntry): voi
 
 function remember(state: TenantState, { commit, decision, body }: Judged): void {
   const { writtenBy: participant } = writerOf(commit);
-  if (decision.kind !== "confirmed" && decision.kind !== "conflicted") return;
+  if (decision.kind === "replayed" || decision.kind === "refused") return;
   const conflicted = decision.kind === "conflicted";
   const { fingerprint } = commit;
   for (const name of namesOf(commit))
@@ -193,7 +200,7 @@ function remember(state: TenantState, { commit, decision, body }: Judged): void 
       { participant, name, fingerprint, kept: keptReceipt(body, name, decision.receipt), conflicted },
       body,
     );
-  if (conflicted) return;
+  if (decision.kind !== "confirmed") return;
   const keyed = commit.operations.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
   const own = new Map(keyed.map(({ idempotencyKey = "", fingerprint = "" }) => [idempotencyKey, fingerprint]));
   for (const [key, fingerprint] of own)

@@ -3,6 +3,7 @@ import { errorSentences, limits } from "@holdfast/sdk/protocol";
 import type { Refusal } from "../../refusal.ts";
 import { bytesInUtf8 } from "./check-record-size.ts";
 import type { CommitRequest } from "./commit-request.ts";
+import { proposalIdOf } from "./proposes.ts";
 
 export interface CommitOutcome {
   readonly lastSyncId: number;
@@ -29,6 +30,22 @@ export function confirmedReceipt(
     ...(madeId !== undefined && { id: madeId }),
   };
 }
+
+/** It is a proposal: nothing is written until somebody accepts it. */
+export const proposedReceipt = (
+  commit: CommitRequest,
+  { syncId, logId }: { readonly syncId: number; readonly logId: string },
+): CommitReceipt => ({
+  object: "commit_receipt",
+  clientTxId: commit.clientTxId,
+  serverTxId: commit.serverTxId,
+  success: false,
+  status: "proposed",
+  proposal: proposalIdOf(commit),
+  lastSyncId: syncId,
+  logId,
+  ops: commit.operations.length,
+});
 
 /**
  * A conflicted commit wrote nothing. Its receipt lists what has changed, so that the author can decide again. Current values

@@ -145,6 +145,8 @@ export interface RoundModule {
   fillsRecords?(model: string): boolean;
   /** A commit is going to happen: decided, and its receipt fits. Not of what has happened already (`captured`). */
   committed?(state: TenantState, commit: CommitRequest): void;
+  /** A commit has become a proposal: nothing of it is in the state. */
+  proposed?(state: TenantState, commit: CommitRequest, entries: readonly NewEntry[]): void;
   /** A commit was confirmed, and this entry of it is in the state. */
   applied?(state: TenantState, entry: NewEntry): void;
 }
@@ -258,9 +260,10 @@ export interface NewEntry {
   readonly text: string | null;
 }
 
-/** The decision about one commit. Only `confirmed` and `conflicted` leave a receipt. */
+/** The decision about one commit. Only `confirmed`, `proposed` and `conflicted` leave a receipt. `proposed`: the entries are those that it would write. */
 export type Decision =
   | { readonly kind: "confirmed"; readonly receipt: CommitReceipt; readonly entries: readonly NewEntry[] }
+  | { readonly kind: "proposed"; readonly receipt: CommitReceipt; readonly entries: readonly NewEntry[] }
   | { readonly kind: "conflicted"; readonly receipt: CommitReceipt }
   | { readonly kind: "replayed"; readonly receipt: StoredReceipt }
   | { readonly kind: "refused"; readonly refusal: Refusal };

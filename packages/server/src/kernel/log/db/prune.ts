@@ -21,6 +21,7 @@ const SINCE = {
   claim: "ended_at",
   webhook_attempt: "started_at",
   spent_budget: "updated_at",
+  proposal: "ends_at",
 } as const;
 const COARSE: ReadonlySet<string> = new Set<keyof typeof SINCE>(["receipt", "webhook_attempt"]);
 

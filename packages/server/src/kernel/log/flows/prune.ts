@@ -14,6 +14,8 @@ import {
 
 /** No token lives longer than a day. */
 const BUDGET_DAYS = 2;
+/** After the end of a proposal. */
+const PROPOSAL_DAYS = 90;
 
 /** How long data is kept. Without `logDays`, the log is never trimmed. */
 export interface Retention {
@@ -53,6 +55,7 @@ export async function prune(
   const tokens = await untilDone(db, (tx) => deleteOlder(tx, "scoped_token", tokenDays));
   await untilDone(db, (tx) => deleteOlder(tx, "ended_token", tokenDays));
   await untilDone(db, (tx) => deleteOlder(tx, "spent_budget", BUDGET_DAYS));
+  await untilDone(db, (tx) => deleteOlder(tx, "proposal", PROPOSAL_DAYS));
   const usage = await untilDone(db, (tx) => deleteOldUsage(tx, usageDays));
   const claims = await untilDone(db, (tx) => deleteOlder(tx, "claim", claimDays));
   const attempts = await untilDone(db, (tx) => deleteOlder(tx, "webhook_attempt", attemptDays));

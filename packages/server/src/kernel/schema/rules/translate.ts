@@ -8,6 +8,7 @@ import type {
   Json,
   JsonObject,
   LogEntry,
+  Proposal,
 } from "@holdfast/sdk/protocol";
 import { operationIndexOf, operationParam } from "@holdfast/sdk/protocol";
 import type { CommitOperation, CommitRequest } from "../../commits/rules/commit-request.ts";
@@ -197,6 +198,21 @@ export function dataOut(clientNames: ClientNames, model: string, data: JsonObjec
   const names = namesOf(clientNames, model);
   return names ? valuesOut<Json>(names, data) : data;
 }
+
+export const proposalOut = (clientNames: ClientNames, proposal: Proposal): Proposal => ({
+  ...proposal,
+  operations: proposal.operations.map((operation) => {
+    const names = namesOf(clientNames, operation.model);
+    if (!names) return operation;
+    const { data, changes, base, ...rest } = operation;
+    return {
+      ...rest,
+      ...(data && { data: valuesOut(names, data) }),
+      ...(changes && { changes: valuesOut(names, changes) }),
+      ...(base && { base: valuesOut(names, base) }),
+    };
+  }),
+});
 
 /** Undefined: a claim on a field that the client does not have. */
 export function claimOut(clientNames: ClientNames, claim: Claim): Claim | undefined {

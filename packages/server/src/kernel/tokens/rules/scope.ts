@@ -5,7 +5,7 @@ import { organizationGroup } from "../../schema/rules/sync-group.ts";
 import type { Budget } from "./budget.ts";
 import type { Principal, Scope } from "./participant.ts";
 
-export type Can = "read" | "create" | "update" | "delete" | "erase";
+export type Can = "read" | "propose" | "create" | "update" | "delete" | "erase";
 
 /** What is stored of a token's permissions. */
 export interface Grant {
@@ -34,21 +34,26 @@ export const mayWriteFor = (scope: Scope | undefined, participant: string): bool
 export function may({ operations }: Scope, model: string, can: Can): boolean {
   if (can === "erase") return operations.has(`${model}.erase`);
   if (operations.has("*.*") || operations.has(`${model}.*`) || operations.has(`${model}.${can}`)) return true;
+  if (can === "propose" && operations.has("*.propose")) return true;
   if (can !== "read") return false;
-  return operations.has("*.read") || WRITES.some((verb) => operations.has(`${model}.${verb}`));
+  return (
+    operations.has("*.read") || operations.has("*.propose") || WRITES.some((verb) => operations.has(`${model}.${verb}`))
+  );
 }
 
 /** Permissions on other participants' claims. They are unrelated to a model of that name. */
 const CLAIM: ReadonlySet<string> = new Set(["claim.preempt", "claim.reorder"]);
-const WRITES = ["create", "update", "delete", "erase"] as const;
+const WRITES = ["propose", "create", "update", "delete", "erase"] as const;
 
 /** The verb that an action requires. Archiving counts as an update. */
 export const canOf = (action: CommitAction): Can =>
   action === "archive" || action === "unarchive" ? "update" : action;
 
+const EVERY_MODEL = ["*.*", "*.read", "*.propose"] as const;
+
 /** The models that a scope may read. Undefined: every model. */
 export function readableModels({ operations }: Scope): ReadonlySet<string> | undefined {
-  if (operations.has("*.*") || operations.has("*.read")) return undefined;
+  if (EVERY_MODEL.some((operation) => operations.has(operation))) return undefined;
   return new Set(
     [...operations].filter((operation) => !CLAIM.has(operation)).map((operation) => operation.split(".")[0] as string),
   );

@@ -85,7 +85,8 @@ export function ephemeralGrant(
   };
 }
 
-const OPERATION = /^(?:[A-Za-z][A-Za-z0-9_]{0,62}\.(?:read|create|update|delete|erase|\*)|\*\.(?:read|\*))$/;
+const OPERATION =
+  /^(?:[A-Za-z][A-Za-z0-9_]{0,62}\.(?:read|propose|create|update|delete|erase|\*)|\*\.(?:read|propose|\*))$/;
 const CLAIM_OPERATIONS = new Set(["claim.preempt", "claim.reorder"]);
 
 function checkScope(
@@ -98,7 +99,7 @@ function checkScope(
     return refuse("invalid_value", {
       param: `operations[${operation}]`,
       message:
-        "An operation must be <model>.<read|create|update|delete|erase|*>, *.read, *.*, claim.preempt or claim.reorder.",
+        "An operation must be <model>.<read|propose|create|update|delete|erase|*>, *.read, *.propose, *.*, claim.preempt or claim.reorder.",
     });
   const group = syncGroups.findIndex(
     (one) => !isSyncGroup(one) || (one.startsWith("org:") && one !== organizationGroup(organization)),

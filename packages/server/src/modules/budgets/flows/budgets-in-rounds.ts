@@ -69,15 +69,18 @@ function roundOf(found: readonly SpentBudget[]): BudgetsRound {
       const budget = budgetOf(commit);
       return budget && checkBudget(budget, spent.get(keyOf(nameOf(commit, budget))) ?? NOTHING, costOf(commit));
     },
-    committed(_state, commit) {
-      const budget = budgetOf(commit);
-      if (!budget) return;
-      const name = nameOf(commit, budget);
-      const key = keyOf(name);
-      spent.set(key, { ...name, ...plus(spent.get(key) ?? NOTHING, costOf(commit)) });
-      changed.add(key);
-    },
+    committed: (_state, commit) => spend(commit),
+    proposed: (_state, commit) => spend(commit),
   };
+
+  function spend(commit: CommitRequest): void {
+    const budget = budgetOf(commit);
+    if (!budget) return;
+    const name = nameOf(commit, budget);
+    const key = keyOf(name);
+    spent.set(key, { ...name, ...plus(spent.get(key) ?? NOTHING, costOf(commit)) });
+    changed.add(key);
+  }
 }
 
 const costOf = (commit: CommitRequest): Spent => ({ commits: 1, records: new Set(touched(commit)).size });

@@ -5,6 +5,7 @@ import type { CommitLanes } from "../../../kernel/commits/flows/commit-lanes.ts"
 import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
 import type { Database } from "../../../kernel/connection/pool.ts";
 import { checkJsonValues } from "../../../kernel/json/check-json-values.ts";
+import type { PlacedRecords } from "../../../kernel/lists/flows/present-groups.ts";
 import { isRefusal, type Refusal, refuse } from "../../../kernel/refusal.ts";
 import { liveSchema } from "../../../kernel/schema/flows/live-schema.ts";
 import type { SchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
@@ -18,7 +19,7 @@ import { type ClaimState, inQueueOrder, isWaiting, presentClaim, presentQueue } 
 import type { ClaimOrder } from "../rules/claim-order.ts";
 import { readTtl } from "../rules/ttl.ts";
 import { type ClaimOutcome, claimAsk } from "./claims-in-rounds.ts";
-import { type PlacedRecords, readQueues } from "./read-queues.ts";
+import { readQueues } from "./read-queues.ts";
 
 /** The record that a claim request is about, and how errors name its fields. */
 export interface ClaimTarget {

@@ -1,10 +1,11 @@
 import type { RecordName } from "../../../kernel/commits/db/records.ts";
 import type { Database } from "../../../kernel/connection/pool.ts";
+import type { PlacedRecords } from "../../../kernel/lists/flows/present-groups.ts";
 import { liveSchema } from "../../../kernel/schema/flows/live-schema.ts";
 import type { SchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
 import { createBatch } from "../../../kernel/tokens/flows/batch.ts";
 import { type ClaimChange, type ReadQueue, readClaimChanges, readClaimHeads } from "../db/read-claims.ts";
-import { type PlacedRecords, readQueues } from "./read-queues.ts";
+import { readQueues } from "./read-queues.ts";
 
 export type { ClaimChange, ReadQueue };
 

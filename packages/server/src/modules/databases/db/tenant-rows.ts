@@ -13,6 +13,8 @@ const LAST = [
   "intent",
   "reservation",
   "spent_budget",
+  "proposal",
+  "proposed_record",
 ] as const;
 
 /**

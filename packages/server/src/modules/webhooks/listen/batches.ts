@@ -1,4 +1,4 @@
-import { attributionOf, type LogEntry, webhookLimits } from "@holdfast/sdk/protocol";
+import { changeAttributionOf, type LogEntry, webhookLimits } from "@holdfast/sdk/protocol";
 import { cutBatch, type SizedEvent, type WebhookBatch } from "../rules/webhook-batch.ts";
 import { eventText } from "../rules/webhook-event.ts";
 
@@ -27,7 +27,7 @@ export const bodyOf = ({ events }: WebhookBatch<LocalEvent>): Buffer =>
 function eventOf(entry: LogEntry): LocalEvent {
   const { syncId, model, verb, unreadable } = entry;
   const values = entry.data ?? unreadable;
-  const said = attributionOf(entry);
+  const said = changeAttributionOf(entry);
   const attribution = said ? JSON.stringify(said) : null;
   const text = eventText({ ...entry, attribution }, model, {
     data: values === undefined ? null : JSON.stringify(values),

@@ -1,0 +1,137 @@
+import { limits, type Proposal } from "@holdfast/sdk/protocol";
+import { readHead } from "../../../kernel/commits/db/heads.ts";
+import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
+import type { Database } from "../../../kernel/connection/pool.ts";
+import type { PageCursors } from "../../../kernel/lists/flows/page-cursor.ts";
+import { type PlacedRecords, presentGroups } from "../../../kernel/lists/flows/present-groups.ts";
+import { isRefusal, type Refusal, refuse } from "../../../kernel/refusal.ts";
+import { schemaAt } from "../../../kernel/schema/flows/live-schema.ts";
+import type { SchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
+import { organizationGroup } from "../../../kernel/schema/rules/sync-group.ts";
+import { nameOf, type Principal } from "../../../kernel/tokens/rules/participant.ts";
+import { checkModel, deny, type Lack } from "../../../kernel/tokens/rules/scope.ts";
+import {
+  endProposal,
+  listProposals,
+  type ProposalPlace,
+  type ProposalQuestion,
+  readProposal,
+} from "../db/proposals.ts";
+import { isVisibleTo, lackToDecide, presentProposal, type StoredProposal } from "../rules/proposal.ts";
+import { ended } from "./proposals-in-rounds.ts";
+
+export interface ProposalFlows {
+  list(by: Principal, asked: AskedProposals): Promise<ProposalPage | Refusal>;
+  read(by: Principal, id: string): Promise<Proposal | Refusal>;
+  /** As it is stored, for somebody who is going to accept it. */
+  find(by: Principal, id: string): Promise<StoredProposal | Refusal>;
+  reject(by: Principal, id: string, reason: string | undefined): Promise<Proposal | Refusal>;
+  withdraw(by: Principal, id: string, reason: string | undefined): Promise<Proposal | Refusal>;
+}
+
+export interface AskedProposals extends Omit<ProposalQuestion, "tenant" | "after" | "bytes"> {
+  readonly cursor: string | undefined;
+}
+
+export interface ProposalPage {
+  readonly proposals: readonly Proposal[];
+  readonly nextCursor: string | null;
+}
+
+/** Candidates that one request looks at, shown or not. */
+const MOST_EXAMINED = 1_000;
+
+export interface ProposalsIn {
+  readonly db: Database;
+  readonly elsewhere: PlacedRecords;
+  readonly schemas: SchemaCache;
+  readonly cursors: PageCursors;
+}
+
+/** Reads proposals, and ends them without writing them. */
+export function proposalFlows({ db, elsewhere, schemas, cursors }: ProposalsIn): ProposalFlows {
+  async function visible(by: Principal, proposals: readonly StoredProposal[]): Promise<readonly StoredProposal[]> {
+    if (by.scope === undefined) return proposals;
+    const records = proposals.flatMap((proposal) => proposal.records);
+    const names = [...new Map(records.map((one) => [recordKey(one.model, one.id), one])).values()];
+    const present = await presentGroups(db, elsewhere, by.tenant, names);
+    return proposals.filter((proposal) => isVisibleTo(by.scope, proposal, present));
+  }
+
+  async function find(by: Principal, id: string): Promise<StoredProposal | Refusal> {
+    const found = await readProposal(db, { tenant: by.tenant, id });
+    const [seen] = found ? await visible(by, [found]) : [];
+    return seen ?? refuse("proposal_not_found", { param: "id" });
+  }
+
+  async function presenter({ tenant }: Principal): Promise<(proposal: StoredProposal) => Proposal> {
+    const { schemaVersion, logId } = await readHead(db, tenant);
+    const { models } = await schemaAt(db, schemas, tenant, schemaVersion);
+    return (proposal) => presentProposal(proposal, models, logId);
+  }
+
+  async function end(
+    by: Principal,
+    { id, status, decidedBy }: StoredProposal,
+    how: "rejected" | "withdrawn",
+    reason: string | undefined,
+  ): Promise<Proposal | Refusal> {
+    if (status !== "open") return ended(status, decidedBy);
+    const done = await endProposal(db, { tenant: by.tenant, id }, how, nameOf(by), {
+      ...(reason !== undefined && { reason }),
+    });
+    if (done) return (await presenter(by))(done);
+    const now = await find(by, id);
+    return isRefusal(now) ? now : ended(now.status, now.decidedBy);
+  }
+
+  return {
+    find,
+    async list(by, { cursor, ...asked }) {
+      const hidden = asked.model === undefined ? undefined : checkModel(by, asked.model);
+      if (hidden) return hidden;
+      const context = JSON.stringify(["proposals", by.tenant, { ...asked, limit: 0 }]);
+      const after = cursor === undefined ? undefined : (cursors.decode(context, cursor) as ProposalPlace | undefined);
+      if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
+      const present = await presenter(by);
+      const page: StoredProposal[] = [];
+      let place = after;
+      let hasMore = true;
+      for (let examined = 0; hasMore && page.length < asked.limit && examined < MOST_EXAMINED; ) {
+        const limit = asked.limit - page.length;
+        const next = await listProposals(db, {
+          ...asked,
+          ...{ tenant: by.tenant, after: place, limit, bytes: limits.pageBytes },
+        });
+        page.push(...(await visible(by, next.found)));
+        const last = next.found.at(-1);
+        place = last && { createdAt: last.createdAt, id: last.id };
+        hasMore = next.hasMore && last !== undefined;
+        examined += next.found.length;
+        // It was cut where a page has enough bytes.
+        if (next.found.length < limit && page.length > 0) break;
+      }
+      return { proposals: page.map(present), nextCursor: hasMore && place ? cursors.encode(context, place) : null };
+    },
+    async read(by, id) {
+      const found = await find(by, id);
+      return isRefusal(found) ? found : (await presenter(by))(found);
+    },
+    async reject(by, id, reason) {
+      const found = await find(by, id);
+      if (isRefusal(found)) return found;
+      if (found.author === nameOf(by)) return refuse("own_proposal", { param: "id" });
+      const lack = lackToDecide(by.scope, found);
+      return lack ? denied(by, lack) : await end(by, found, "rejected", reason);
+    },
+    async withdraw(by, id, reason) {
+      const found = await find(by, id);
+      if (isRefusal(found)) return found;
+      if (found.author !== nameOf(by)) return refuse("not_proposal_author", { param: "id" });
+      return await end(by, found, "withdrawn", reason);
+    },
+  };
+}
+
+const denied = ({ organization, scope }: Principal, lack: Pick<Lack, "can" | "model">): Refusal =>
+  deny({ ...lack, syncGroup: scope?.groups?.values().next().value ?? organizationGroup(organization) });

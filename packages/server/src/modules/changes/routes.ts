@@ -1,0 +1,97 @@
+import { attributionProblem, limits, PROPOSAL_STATUSES } from "@holdfast/sdk/protocol";
+import type { Handlers, Query } from "../../edge/http/answer.ts";
+import { acceptingCommit } from "../../edge/http/commit-requests.ts";
+import { readInteger } from "../../edge/http/query.ts";
+import { submitOne } from "../../edge/http/routes/commits.ts";
+import type { SubmitCommits } from "../../kernel/commits/flows/submit-commits.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/refusal.ts";
+import { nameIn } from "../../kernel/schema/rules/translate.ts";
+import { nameOf, readParticipantName } from "../../kernel/tokens/rules/participant.ts";
+import type { AskedProposals, ProposalFlows } from "./flows/proposal-flows.ts";
+import { takenOperations } from "./rules/take.ts";
+
+type ProposalHandlers = Pick<
+  Handlers,
+  "listProposals" | "readProposal" | "acceptProposal" | "rejectProposal" | "withdrawProposal"
+>;
+
+/** Proposals: list, read, accept, reject and withdraw. They are made by commits. */
+export function proposalRoutes(flows: ProposalFlows, submit: SubmitCommits): ProposalHandlers {
+  return {
+    listProposals: async ({ principal, query: { one } }) => {
+      const asked = readQuestion(one);
+      if (isRefusal(asked)) return { refusal: asked };
+      const found = await flows.list(principal, asked);
+      if (isRefusal(found)) return { refusal: found };
+      const { proposals, nextCursor } = found;
+      return {
+        value: {
+          object: "list" as const,
+          data: [...proposals],
+          has_more: nextCursor !== null,
+          next_cursor: nextCursor,
+        },
+      };
+    },
+    readProposal: async ({ principal, params: { id = "" } }) => valued(await flows.read(principal, id)),
+    acceptProposal: async ({ principal, params: { id = "" }, body = {}, bodyBytes, answer, keyHeader, spoken }) => {
+      const unfit = checkReason(body.reason);
+      if (unfit) return { refusal: unfit };
+      const found = await flows.find(principal, id);
+      if (isRefusal(found)) return { refusal: found };
+      if (found.author === nameOf(principal)) return { refusal: refuse("own_proposal", { param: "id" }) };
+      const names = spoken?.names;
+      const take = body.take?.map(({ operation, fields }) => {
+        const named = nameIn(names, found.operations[operation]?.model ?? "");
+        return { operation, ...(fields && { fields: fields.map((field) => named(field) ?? field) }) };
+      });
+      const { onStale = "notify", readAt = found.readAt } = body;
+      const operations = takenOperations(found.operations, take, { onStale, readAt });
+      if (isRefusal(operations)) return { refusal: operations };
+      const commit = acceptingCommit({ principal, keyHeader }, id, body, {
+        operations,
+        accepts: { id, take, reason: body.reason },
+        attribution: { ...found.attribution, proposal: id, proposedBy: found.author },
+      });
+      return await submitOne(submit, commit, { bytes: bodyBytes, answer, names });
+    },
+    rejectProposal: async ({ principal, params: { id = "" }, body }) =>
+      valued(checkReason(body?.reason) ?? (await flows.reject(principal, id, body?.reason))),
+    withdrawProposal: async ({ principal, params: { id = "" }, body }) =>
+      valued(checkReason(body?.reason) ?? (await flows.withdraw(principal, id, body?.reason))),
+  };
+}
+
+const valued = <T extends object>(result: T | Refusal) => (isRefusal(result) ? { refusal: result } : { value: result });
+
+function checkReason(reason: string | undefined): Refusal | undefined {
+  const problem = attributionProblem({ reason }, Buffer.byteLength);
+  return problem && refuse(problem.code, problem);
+}
+
+function readQuestion({
+  status = "open",
+  model,
+  id,
+  author,
+  run,
+  branch,
+  ...page
+}: Query["one"]): AskedProposals | Refusal {
+  const limit = readInteger(page.limit, { name: "limit", min: 1, max: limits.listMax, absent: limits.listDefault });
+  if (isRefusal(limit)) return limit;
+  if (id !== undefined && model === undefined) return refuse("missing_field", { param: "model" });
+  if (!isStatus(status)) return invalid("status", `must be ${PROPOSAL_STATUSES.join(", ")} or all.`);
+  if (author !== undefined && !readParticipantName(author))
+    return invalid("author", "must be a participant, like user:ann.");
+  for (const [name, text] of Object.entries({ model, id, run, branch }))
+    if (text !== undefined && (text === "" || text.length > limits.runLength || text.includes("\0")))
+      return invalid(name, `must have 1 to ${limits.runLength} characters.`);
+  return { status, model: model?.toLowerCase(), id, author, run, branch, limit, cursor: page.starting_after };
+}
+
+const isStatus = (text: string): text is AskedProposals["status"] =>
+  text === "all" || (PROPOSAL_STATUSES as readonly string[]).includes(text);
+
+const invalid = (param: string, what: string): Refusal =>
+  refuse("invalid_value", { param, message: `"${param}" ${what}` });

@@ -1,0 +1,47 @@
+import type { AcceptBody } from "@holdfast/sdk/protocol";
+import type { CommitOperation } from "../../../kernel/commits/rules/commit-request.ts";
+import { type Refusal, refuse } from "../../../kernel/refusal.ts";
+import type { StoredOperation } from "./proposal.ts";
+
+/** The operations of a commit that accepts a proposal, or a part of it. */
+export function takenOperations(
+  operations: readonly StoredOperation[],
+  take: AcceptBody["take"],
+  how: Pick<CommitOperation, "readAt" | "onStale">,
+): readonly CommitOperation[] | Refusal {
+  const taken: CommitOperation[] = [];
+  const seen = new Set<number>();
+  for (const [index, { operation: place, fields }] of (take ?? operations.map(whole)).entries()) {
+    const param = `take[${index}].operation`;
+    const operation = operations[place];
+    if (!operation)
+      return refuse("invalid_value", { param, message: `The proposal has ${operations.length} operations, from 0.` });
+    if (seen.has(place)) return refuse("invalid_value", { param, message: "An operation can be taken once." });
+    seen.add(place);
+    const part = partOf(operation, fields);
+    if (typeof part === "string") return refuse("invalid_value", { param: `take[${index}].fields`, message: part });
+    taken.push({ ...part, ...how });
+  }
+  return taken;
+}
+
+const whole = (_: StoredOperation, operation: number): { operation: number; fields?: string[] } => ({ operation });
+
+/** The operation with these fields alone. A sentence: it does not have them. */
+function partOf(
+  { base: _, ...operation }: StoredOperation,
+  fields: readonly string[] | undefined,
+): CommitOperation | string {
+  if (fields === undefined) return operation;
+  const { data, changes, ...rest } = operation;
+  if (rest.action !== "create" && rest.action !== "update") return `A ${rest.action} has no fields.`;
+  const unknown = fields.find((field) => !Object.hasOwn({ ...data, ...changes }, field));
+  if (unknown !== undefined) return `The operation does not set "${unknown}".`;
+  const own = new Set(fields);
+  const only = <T>(values: Readonly<Record<string, T>> | undefined) => {
+    const kept = Object.entries(values ?? {}).filter(([field]) => own.has(field));
+    return kept.length > 0 || rest.action === "create" ? Object.fromEntries(kept) : undefined;
+  };
+  const [taken, changed] = [only(data), only(changes)];
+  return { ...rest, ...(taken && { data: taken }), ...(changes && changed && { changes: changed }) };
+}
