@@ -37,7 +37,7 @@ const listed = async (query = "", token = reviewer.token) =>
   (await call("GET", `/v1/proposals?limit=100${query}`, { token })).body.data as Proposal[];
 const entriesOf = async (id: string) => (await call("GET", `${slides}/${id}/history`)).body.data as LogEntry[];
 
-test("[PR1] a token that may only propose changes nothing: its write is a proposal, with what it would change", async () => {
+test("[PR1] [PR15] a token that may only propose changes nothing: its write is a proposal, with what it would change", async () => {
   const id = await slide();
   const why = { reason: "A shorter title", run: "run-1", onBehalfOf: "user:ann" };
   const answer = await patch(agent.token, id, { title: "Two", order: 4 }, why);

@@ -4,7 +4,6 @@ import { reading } from "../../connection/reading-table.ts";
 import type { Statement } from "../../connection/statement.ts";
 import type { Transaction } from "../../connection/transaction.ts";
 import type { RecordRelation } from "../../lists/db/record-relation.ts";
-import { recordKey } from "../rules/commit-request.ts";
 import type { RecordState } from "../rules/tenant-state.ts";
 import { unreadableBytes } from "./unreadable-data.ts";
 
@@ -208,18 +207,18 @@ export async function readGroups(
   return new Map(rows.map(({ id, groups }) => [id, groups]));
 }
 
-/** By `recordKey`: the groups of those that Holdfast keeps. */
+/** The groups of those that Holdfast keeps. */
 export async function readHostedGroups(
   db: Transaction,
   tenant: number,
   names: readonly Omit<RecordName, "tenant">[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
+): Promise<readonly { readonly model: string; readonly id: string; readonly groups: readonly string[] }[]> {
   const { rows } = await db.query<{ model: string; id: string; groups: string[] }>(
     `select r.model, r.id, r.groups from unnest($2::text[], $3::text[]) as k(model, id)
      join holdfast.present_record r on r.tenant = $1 and r.model = k.model and r.id = k.id`,
     [tenant, names.map(({ model }) => model), names.map(({ id }) => id)],
   );
-  return new Map(rows.map(({ model, id, groups }) => [recordKey(model, id), groups]));
+  return rows;
 }
 
 /** Whether a tenant has a record of a model: needed when a schema change may hide or invalidate data. */

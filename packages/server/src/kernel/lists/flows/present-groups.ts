@@ -18,7 +18,8 @@ export async function presentGroups(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   if (names.length === 0) return new Map();
   const hosted = await readHostedGroups(db, tenant, names);
-  return new Map([...hosted, ...(await groupsElsewhere(db, elsewhere, tenant, names))]);
+  const ofHosted = hosted.map(({ model, id, groups }) => [recordKey(model, id), groups] as const);
+  return new Map([...ofHosted, ...(await groupsElsewhere(db, elsewhere, tenant, names))]);
 }
 
 /** Of those that are not in Holdfast's own tables. */
