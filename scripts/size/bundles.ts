@@ -39,7 +39,7 @@ export const bundles: Readonly<Record<string, BundleRequest & { readonly budget:
   "@holdfast/sdk/worker": {
     entry: "packages/sdk/src/worker.ts",
     // For service workers, where nothing can be loaded later: all of the client.
-    budget: { bytes: 130 * 1024, laterBytes: 0, never: ["typebox", "undici"] },
+    budget: { bytes: 132 * 1024, laterBytes: 0, never: ["typebox", "undici"] },
   },
   "@holdfast/sdk/draft": {
     entry: "packages/sdk/src/draft/index.ts",
@@ -75,7 +75,7 @@ export const bundles: Readonly<Record<string, BundleRequest & { readonly budget:
   "@holdfast/expo": {
     entry: "packages/expo/src/index.ts",
     external: ["@holdfast/sdk"],
-    budget: { bytes: 1024, never: ["typebox"] },
+    budget: { bytes: 1.1 * 1024, never: ["typebox"] },
   },
   "@holdfast/vue": {
     entry: "packages/vue/src/index.ts",

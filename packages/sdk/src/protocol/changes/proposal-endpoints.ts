@@ -9,7 +9,7 @@ import { AcceptBody, EndProposalBody, PROPOSAL_STATUSES, Proposal } from "./prop
 
 const PARTICIPANT = "^(user|agent|system):[^\\s]{1,255}$";
 
-/** Proposals: writes that wait for somebody to decide. */
+/** Proposals: writes that wait for a decision. */
 export const proposalEndpoints = {
   listProposals: {
     summary: "List the proposals that the caller can read, oldest first",

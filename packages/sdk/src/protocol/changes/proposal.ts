@@ -39,7 +39,7 @@ const Taken = Type.Object(
   strict,
 );
 
-/** A write that somebody asks for. It stands beside the log until it is decided. */
+/** A write that its author asks for. It stands beside the log until it is decided. */
 export const Proposal = Type.Object({
   object: Type.Literal("proposal"),
   id: Type.String(),

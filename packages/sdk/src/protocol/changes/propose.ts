@@ -4,7 +4,7 @@ import { limits } from "../limits.ts";
 /** The name of a branch: proposals with the same name belong together. */
 export const BranchName = Type.String({ pattern: `^[^\\s\\0]{1,${limits.branchLength}}$` });
 
-/** Makes a write a proposal, which changes nothing until somebody accepts it. */
+/** Makes a write a proposal, which changes nothing until it is accepted. */
 export const Propose = Type.Union([
   Type.Literal(true),
   Type.Object(

@@ -5,7 +5,7 @@ import { proposalFlows } from "./flows/proposal-flows.ts";
 import { CHANGES, proposalsInRounds } from "./flows/proposals-in-rounds.ts";
 import { proposalRoutes } from "./routes.ts";
 
-/** Writes that somebody asks for, and that others decide. */
+/** Writes that its author asks for, and that others decide. */
 export const changes = {
   name: CHANGES,
   openIn,

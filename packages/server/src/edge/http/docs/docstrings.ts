@@ -10,7 +10,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "base": "Of an update: the values of the fields that it changes, as they were when it was proposed."
   },
   "Proposal": {
-    "": "A write that somebody asks for. It stands beside the log until it is decided.",
+    "": "A write that its author asks for. It stands beside the log until it is decided.",
     "author": "`<participantKind>:<participantId>` of the participant who asks.",
     "clientTxId": "Its name, by its author.",
     "readAt": "The head of the log when it was proposed: what others changed since is asked when it is accepted.",
@@ -41,7 +41,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "": "The name of a branch: proposals with the same name belong together."
   },
   "Propose": {
-    "": "Makes a write a proposal, which changes nothing until somebody accepts it.",
+    "": "Makes a write a proposal, which changes nothing until it is accepted.",
     "branch": "Default: it belongs to none.",
     "ttlSeconds": "Seconds until the proposal expires. Default 30 days."
   },

@@ -23,7 +23,7 @@ import { ended } from "./proposals-in-rounds.ts";
 export interface ProposalFlows {
   list(by: Principal, asked: AskedProposals): Promise<ProposalPage | Refusal>;
   read(by: Principal, id: string): Promise<Proposal | Refusal>;
-  /** As it is stored, for somebody who is going to accept it. */
+  /** As it is stored, for the one who is going to accept it. */
   find(by: Principal, id: string): Promise<StoredProposal | Refusal>;
   reject(by: Principal, id: string, reason: string | undefined): Promise<Proposal | Refusal>;
   withdraw(by: Principal, id: string, reason: string | undefined): Promise<Proposal | Refusal>;

@@ -98,7 +98,7 @@ export const isVisibleTo = (
       ),
   );
 
-/** What somebody lacks to decide it: those may who may write all of it. */
+/** What a participant lacks to decide it: those may who may write all of it. */
 export const lackToDecide = (
   scope: Scope | undefined,
   { operations }: Pick<StoredProposal, "operations">,
