@@ -1,6 +1,7 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
 // (apply, client-paths, close-codes, commit-problem, compare-values, error-codes, field-value, headers, json-equal, json-problem, limits, meets-conditions, operation-param, version), so that no TypeBox reaches a browser.
 
+export { Decide } from "./changes/decide.ts";
 export {
   AcceptBody,
   EndProposalBody,

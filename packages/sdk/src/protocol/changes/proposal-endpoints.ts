@@ -59,7 +59,7 @@ export const proposalEndpoints = {
     body: EndProposalBody,
     bodyOptional: true,
     reply: { 200: Proposal },
-    errors: ["proposal_not_found", "proposal_ended", "own_proposal"],
+    errors: ["proposal_not_found", "proposal_ended", "own_proposal", "idempotency_conflict"],
   },
   withdrawProposal: {
     summary: "Withdraw a proposal of the caller's own",

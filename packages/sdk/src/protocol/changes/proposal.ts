@@ -68,6 +68,8 @@ export const Proposal = Type.Object({
       reason: Type.Optional(Type.String()),
       /** What was accepted. Absent: all of it. */
       take: Type.Optional(Type.Array(Taken)),
+      /** Whether the reviewer has corrected values. */
+      edited: Type.Optional(Type.Literal(true)),
       /** Of an accepted proposal: the position of its last change in the log. */
       syncId: Type.Optional(Type.Integer()),
     }),

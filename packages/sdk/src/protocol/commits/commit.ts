@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { Decide } from "../changes/decide.ts";
 import { Propose } from "../changes/propose.ts";
 import { ErrorEnvelope, RequiredCapability } from "../errors/error.ts";
 import { limits } from "../limits.ts";
@@ -31,6 +32,8 @@ export const CommitBody = Type.Object(
     ...attributionKeys,
     /** Asks for the write instead of making it. A token that may only propose always asks. */
     propose: Type.Optional(Propose),
+    /** The commit decides a proposal. */
+    decide: Type.Optional(Decide),
   },
   { additionalProperties: false },
 );

@@ -128,6 +128,7 @@ export const errorCodes = {
   claim_queue_full: { ...claim, status: 429 },
   too_many_claims: { ...claim, status: 429 },
   proposal_ended: conflict("re-read"),
+  not_proposed: { type: "validation_error", status: 400, then: "fix" },
   too_many_proposals: { type: "rate_limit_error", status: 429, then: "fix" },
   idempotency_conflict: { type: "idempotency_error", status: 409, then: "fix" },
   too_many_answers: { type: "rate_limit_error", status: 429, then: "wait" },

@@ -101,6 +101,7 @@ export const errorSentences = {
   claim_deadlock: "The claim would never be granted: its holder waits, directly or not, for a claim of yours.",
   claim_queue_full: "100 claims already wait for this record.",
   too_many_claims: "A participant can have up to 1 000 claims, held and waiting together. Release some first.",
+  not_proposed: "An acceptance can write only what was proposed: the same records, and their fields.",
   proposal_ended: "The proposal is not open any more. Read it to learn how it ended.",
   too_many_proposals:
     "A participant can have up to 10 000 open proposals. Withdraw some, or wait until they are decided.",

@@ -5,6 +5,7 @@ import {
   CommitBody,
   type CreateBody,
   commitProblem,
+  type Decide,
   type EndpointName,
   isRecordId,
   type OperationBody,
@@ -96,8 +97,13 @@ export function singleCommit(
   });
 }
 
-const proposed = ({ propose }: Pick<CommitBody, "propose">): Pick<CommitRequest, "propose"> =>
-  propose === undefined ? {} : { propose: propose === true ? {} : propose };
+const proposed = ({
+  propose,
+  decide,
+}: Pick<CommitBody, "propose" | "decide">): Pick<CommitRequest, "propose" | "decides"> => ({
+  ...(propose !== undefined && { propose: propose === true ? {} : propose }),
+  ...(decide && { decides: { id: decide.proposal, how: decide.how, reason: decide.reason } }),
+});
 
 /** After the fingerprint: a commit that is repeated after a push is the same as before. */
 function inCurrentNames({ spoken }: Sender, commit: CommitRequest): CommitRequest | Refusal {
@@ -120,6 +126,8 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
   if (isRefusal(said)) return said;
   const problem = commitProblem(body);
   if (problem) return refuse(problem.code, problem);
+  if (body.decide && body.propose)
+    return refuse("invalid_value", { param: "propose", message: "A decision about a proposal cannot be proposed." });
   const operations: CommitOperation[] = [];
   for (const [index, asked] of body.operations.entries()) {
     const operation = operationOn({ ...asked, model: asked.model.toLowerCase() });
@@ -147,21 +155,22 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
 
 const checkShape = shapeCheck(CommitBody);
 
-/** A commit that accepts a proposal. Its author is a reviewer, so their device does not count: own changes are asked about too. */
-export function acceptingCommit(
-  { principal, keyHeader }: Sender,
-  id: string,
+/** A commit that decides a proposal by its route. */
+export function decidingCommit(
+  { principal, keyHeader }: Pick<Sender, "principal" | "keyHeader">,
   body: AcceptBody,
-  what: Required<Pick<CommitRequest, "operations" | "accepts" | "attribution">>,
+  how: Decide["how"],
+  what: { readonly id: string; readonly operations: readonly CommitOperation[] },
 ): CommitRequest | Refusal {
   const names = commitNames({ keyHeader }, body);
   if (isRefusal(names)) return names;
+  const endpoint = how === "accept" ? "acceptProposal" : "rejectProposal";
   return {
-    ...{ principal, endpoint: "acceptProposal", single: false, reads: [], clientId: null, logId: body.logId },
-    ...what,
+    ...{ principal, endpoint, single: false, reads: [], clientId: null, logId: body.logId },
+    ...{ operations: what.operations, decides: { id: what.id, how, reason: body.reason } },
     ...names,
     serverTxId: newId("stx_"),
-    fingerprint: fingerprint("acceptProposal", [id], body),
+    fingerprint: fingerprint(endpoint, [what.id], body),
   };
 }
 

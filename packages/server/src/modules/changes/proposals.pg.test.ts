@@ -334,3 +334,60 @@ test("[PR14] proposals are no commits: none is counted, and the log and its posi
   expect((await call("GET", "/v1/log?limit=1")).body.stamp).toBe(before.body.stamp);
   expect(await sql("select count(*)::text as n from holdfast.log")).toEqual([counted]);
 });
+
+test("[PR16] a commit that names a proposal decides it, in a bulk too, and may correct its values, and nothing else", async () => {
+  const id = await slide();
+  const proposal = await propose(id, { title: "Teh", notes: "New" }, { run: "pr16" });
+  const operation = (data: object) => ({ action: "update", model: "slide", id, data });
+  const send = (clientTxId: string, data: object, decide: object = { proposal, how: "accept" }, more: object = {}) =>
+    call("POST", "/v1/commits/bulk", {
+      token: reviewer.token,
+      json: { commits: [{ clientTxId, operations: [operation(data)], clientId: "tab-1", decide, ...more }] },
+    }).then(({ body }) => (body.data as Record<string, unknown>[])[0]);
+  expect(await send("c1", { order: 2 })).toMatchObject({ code: "not_proposed", param: "operations[0]" });
+  const other = { action: "delete", model: "slide", id };
+  const twice = await call("POST", "/v1/commits", {
+    ...{ token: reviewer.token, json: { operations: [other], decide: { proposal, how: "accept" } } },
+  });
+  expect(twice.body.code).toBe("not_proposed");
+  expect(await send("c2", { title: "x" }, { proposal, how: "accept" }, { propose: true })).toMatchObject({
+    param: "propose",
+  });
+  expect(await send("c3", { title: "x" }, { proposal: "prop_none", how: "accept" })).toMatchObject({
+    code: "proposal_not_found",
+  });
+  expect(await send("c4", { title: "x" }, { proposal, how: "perhaps" })).toMatchObject({ httpStatus: 400 });
+  expect(await send("c5", { title: "The" })).toMatchObject({ status: "confirmed", httpStatus: 200 });
+  expect(await rowOf(id)).toMatchObject({ title: "The", notes: "-" });
+  expect((await read(proposal)).body.decision).toMatchObject({
+    take: [{ operation: 0, fields: ["title"] }],
+    edited: true,
+  });
+  expect((await entriesOf(id)).at(-1)).toMatchObject({ run: "pr16", proposedBy: "agent:writer", clientId: "tab-1" });
+  expect(await send("c5", { title: "The" })).toMatchObject({ status: "confirmed" });
+  expect(await send("c6", { title: "The" })).toMatchObject({ code: "proposal_ended" });
+
+  const second = await propose(id, { title: "Four" });
+  await call("POST", `${slides}/${id}/claim`, { token: app.keys.live, json: {} });
+  expect(await send("c7", { title: "Four" }, { proposal: second, how: "reject", reason: "No" })).toMatchObject({
+    status: "confirmed",
+  });
+  expect((await read(second)).body).toMatchObject({ status: "rejected", decision: { reason: "No" } });
+  expect(await rowOf(id)).toMatchObject({ title: "The" });
+});
+
+test("[PR7] no reader, author or proposer decides by a commit that names the proposal", async () => {
+  const id = await slide();
+  const proposal = await propose(id, { title: "Two" });
+  const another = await capability({ operations: ["slide.propose"], syncGroups: ["deck:a"], participantId: "three" });
+  const operations = [{ action: "update", model: "slide", id, data: { title: "Two" } }];
+  for (const how of ["accept", "reject"]) {
+    const by = (token: string) =>
+      call("POST", "/v1/commits", { token, json: { operations, decide: { proposal, how } } });
+    expect((await by(agent.token)).body.code).toBe("own_proposal");
+    for (const { token } of [another, reader]) expect((await by(token)).body.code).toBe("capability_scope_denied");
+    expect((await by(other.token)).body.code).toBe("proposal_not_found");
+  }
+  expect((await read(proposal)).body.status).toBe("open");
+  expect(await rowOf(id)).toMatchObject({ title: "One" });
+});

@@ -1,12 +1,12 @@
 import { attributionProblem, limits, PROPOSAL_STATUSES } from "@holdfast/sdk/protocol";
 import type { Handlers, Query } from "../../edge/http/answer.ts";
-import { acceptingCommit } from "../../edge/http/commit-requests.ts";
+import { decidingCommit } from "../../edge/http/commit-requests.ts";
 import { readInteger } from "../../edge/http/query.ts";
 import { submitOne } from "../../edge/http/routes/commits.ts";
 import type { SubmitCommits } from "../../kernel/commits/flows/submit-commits.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/refusal.ts";
 import { nameIn } from "../../kernel/schema/rules/translate.ts";
-import { nameOf, readParticipantName } from "../../kernel/tokens/rules/participant.ts";
+import { readParticipantName } from "../../kernel/tokens/rules/participant.ts";
 import type { AskedProposals, ProposalFlows } from "./flows/proposal-flows.ts";
 import { takenOperations } from "./rules/take.ts";
 
@@ -39,7 +39,6 @@ export function proposalRoutes(flows: ProposalFlows, submit: SubmitCommits): Pro
       if (unfit) return { refusal: unfit };
       const found = await flows.find(principal, id);
       if (isRefusal(found)) return { refusal: found };
-      if (found.author === nameOf(principal)) return { refusal: refuse("own_proposal", { param: "id" }) };
       const names = spoken?.names;
       const take = body.take?.map(({ operation, fields }) => {
         const named = nameIn(names, found.operations[operation]?.model ?? "");
@@ -48,15 +47,18 @@ export function proposalRoutes(flows: ProposalFlows, submit: SubmitCommits): Pro
       const { onStale = "notify", readAt = found.readAt } = body;
       const operations = takenOperations(found.operations, take, { onStale, readAt });
       if (isRefusal(operations)) return { refusal: operations };
-      const commit = acceptingCommit({ principal, keyHeader }, id, body, {
-        operations,
-        accepts: { id, take, reason: body.reason },
-        attribution: { ...found.attribution, proposal: id, proposedBy: found.author },
-      });
+      const commit = decidingCommit({ principal, keyHeader }, body, "accept", { id, operations });
       return await submitOne(submit, commit, { bytes: bodyBytes, answer, names });
     },
-    rejectProposal: async ({ principal, params: { id = "" }, body }) =>
-      valued(checkReason(body?.reason) ?? (await flows.reject(principal, id, body?.reason))),
+    rejectProposal: async ({ principal, params: { id = "" }, body = {}, bodyBytes, answer, keyHeader }) => {
+      const unfit = checkReason(body.reason);
+      if (unfit) return { refusal: unfit };
+      const found = await flows.find(principal, id);
+      if (isRefusal(found)) return { refusal: found };
+      const commit = decidingCommit({ principal, keyHeader }, body, "reject", { id, operations: found.operations });
+      const done = await submitOne(submit, commit, { bytes: bodyBytes, answer, names: undefined });
+      return "refusal" in done ? { refusal: done.refusal } : valued(await flows.read(principal, id));
+    },
     withdrawProposal: async ({ principal, params: { id = "" }, body }) =>
       valued(checkReason(body?.reason) ?? (await flows.withdraw(principal, id, body?.reason))),
   };

@@ -2,6 +2,12 @@
 
 /** What is said of each schema (under "") and of its fields, inner ones with dots between. */
 export const docstrings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "Decide": {
+    "": "Decides a proposal.",
+    "proposal": "Its id.",
+    "how": "`accept`: the commit writes what it takes of the proposal: operations on the same records with some or all of their fields, in any order; their values may be corrected. `reject`: the commit writes nothing.",
+    "reason": "A word to the author."
+  },
   "ProposedOperation": {
     "": "One operation of a proposal.",
     "model": "As declared.",
@@ -22,6 +28,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "decision.take": "What was accepted. Absent: all of it.",
     "decision.take.operation": "Its place in `operations`, from 0.",
     "decision.take.fields": "Of a create or an update: only these fields. Absent: all.",
+    "decision.edited": "Whether the reviewer has corrected values.",
     "decision.syncId": "Of an accepted proposal: the position of its last change in the log."
   },
   "AcceptBody": {
@@ -104,7 +111,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "clientId": "One per device and signed-in user, up to 64 of `[A-Za-z0-9_-]`: a client does not conflict with itself.",
     "logId": "The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore), the write is 409 `other_log`.",
     "idempotencyKey": "The same as the `Idempotency-Key` header; both and different is refused.",
-    "propose": "Asks for the write instead of making it. A token that may only propose always asks."
+    "propose": "Asks for the write instead of making it. A token that may only propose always asks.",
+    "decide": "The commit decides a proposal."
   },
   "BulkBody": {
     "": "Body of `POST /v1/commits/bulk`: commits in order, each atomic and checked by itself."

@@ -17,8 +17,8 @@ export function checkScope(state: TenantState, commit: CommitRequest): Refusal |
   const { scope } = commit.principal;
   if (scope === undefined) return undefined;
   const { onBehalfOf } = commit.attribution ?? {};
-  // Of a proposal that is accepted, its author was allowed to say it.
-  if (onBehalfOf !== undefined && !commit.accepts && !mayWriteFor(scope, onBehalfOf))
+  // Of a proposal that is decided, its author was allowed to say it.
+  if (onBehalfOf !== undefined && !commit.decides && !mayWriteFor(scope, onBehalfOf))
     return refuse("on_behalf_of_denied", { param: "onBehalfOf" });
   return checkOperations(state, commit, scope) ?? checkReads(state, commit, scope);
 }

@@ -10,6 +10,7 @@ import type {
   Read,
   WriteStep,
 } from "@holdfast/sdk/protocol";
+import type { Refusal } from "../../refusal.ts";
 import { nameOf, type Principal } from "../../tokens/rules/participant.ts";
 import type { Writer } from "./stale.ts";
 
@@ -45,13 +46,18 @@ export const stepOf = ({ action, id, data, changes }: CommitOperation): WriteSte
   changes,
 });
 
-/** What a commit takes of a proposal. */
-export interface AcceptedProposal {
+/** How a commit decides a proposal. */
+export interface ProposalDecision {
   readonly id: string;
-  /** Absent: all of it. */
-  readonly take: AcceptBody["take"];
+  readonly how: "accept" | "reject";
   /** A word to its author. */
   readonly reason: string | undefined;
+  /** What it takes of it. Absent: all of it, or it rejects it. */
+  readonly take?: AcceptBody["take"];
+  /** The values are not those that were proposed. */
+  readonly edited?: true;
+  /** Why it cannot be decided like this. */
+  readonly problem?: Refusal;
 }
 
 /** One atomic commit, ready to be judged. The edge has checked its shape and generated its ids. */
@@ -67,8 +73,8 @@ export interface CommitRequest {
   readonly attribution?: ChangeAttribution | undefined;
   /** Its author asks for it, and makes nothing of it yet. */
   readonly propose?: Exclude<Propose, true> | undefined;
-  /** The proposal that it accepts. */
-  readonly accepts?: AcceptedProposal | undefined;
+  /** The proposal that it decides. */
+  readonly decides?: ProposalDecision | undefined;
   /** The version of the schema whose names it has. Undefined: whichever is current. */
   readonly schemaVersion?: number;
   /** The log that the commit's positions refer to, if it names one. */

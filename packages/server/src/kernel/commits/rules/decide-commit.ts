@@ -41,6 +41,9 @@ function decide(state: TenantState, commit: CommitRequest): Decision {
   const hidden = isConflicted ? checkScope(state, commit) : undefined;
   if (hidden) return { kind: "refused", refusal: hidden };
   if (replay) return replay;
+  const whole = commit.decides?.problem ?? firstOf(state, (module) => module.judgeCommit?.(commit));
+  if (whole) return { kind: "refused", refusal: whole };
+  if (commit.decides?.how === "reject") return rejectProposal(state, commit);
   const refusal =
     checkNames(state, commit) ??
     checkCommitBytes(state, commit) ??
@@ -68,6 +71,18 @@ function decide(state: TenantState, commit: CommitRequest): Decision {
     kind: "confirmed",
     entries,
     receipt: confirmedReceipt(commit, { lastSyncId, logId: head.logId, missingIds, madeId }),
+  };
+}
+
+/** Those may reject it who may write all of it. */
+function rejectProposal(state: TenantState, commit: CommitRequest): Decision {
+  const refusal = checkScope(state, commit) ?? checkModules(state, commit);
+  if (refusal) return { kind: "refused", refusal };
+  const { syncId: lastSyncId, logId } = state.head;
+  return {
+    kind: "confirmed",
+    entries: [],
+    receipt: confirmedReceipt(commit, { lastSyncId, logId, missingIds: [], madeId: undefined }),
   };
 }
 

@@ -246,7 +246,9 @@ function conflictOf(
 ): StaleConflict | undefined {
   if (operation.readAt === undefined || policyOf(operation) === "overwrite") return undefined;
   const key = recordKey(operation.model, operation.id);
-  const newer = newerEntries(state, key, operation.readAt, writerOf(commit), commit.principal.scope);
+  // A reviewer is asked about their own changes too: the author of the proposal has not seen them.
+  const writer = commit.decides ? { ...writerOf(commit), clientId: null } : writerOf(commit);
+  const newer = newerEntries(state, key, operation.readAt, writer, commit.principal.scope);
   if (newer.length === 0) return undefined;
   return judgeStale({
     action: rowAction(operation.action),

@@ -2,8 +2,8 @@ import { canOf, may } from "../../tokens/rules/scope.ts";
 import type { CommitRequest } from "./commit-request.ts";
 
 /** Whether the commit only asks: its author says so, or its token may not write some of it, and may propose that. */
-export const proposes = ({ propose, accepts, operations, principal: { scope } }: CommitRequest): boolean =>
-  accepts === undefined &&
+export const proposes = ({ propose, decides, operations, principal: { scope } }: CommitRequest): boolean =>
+  decides === undefined &&
   (propose !== undefined ||
     (scope !== undefined &&
       operations.some(({ action, model }) => !may(scope, model, canOf(action)) && may(scope, model, "propose"))));
@@ -11,3 +11,6 @@ export const proposes = ({ propose, accepts, operations, principal: { scope } }:
 /** The id of the proposal that it becomes. */
 export const proposalIdOf = ({ serverTxId }: Pick<CommitRequest, "serverTxId">): string =>
   serverTxId.replace(/^stx_/, "prop_");
+
+/** Whether it writes nothing now: it proposes, or it rejects a proposal. */
+export const asksOnly = (commit: CommitRequest): boolean => commit.decides?.how === "reject" || proposes(commit);

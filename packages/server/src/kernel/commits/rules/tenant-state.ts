@@ -135,6 +135,8 @@ export interface RoundModule {
   readonly runsRounds?: boolean;
   /** Refuses an operation together with its payload, by what is known before anything is judged. */
   check?(operation: CommitOperation, declaredName: string): Refusal | undefined;
+  /** Refuses a commit as a whole, before anything else of it is judged. */
+  judgeCommit?(commit: CommitRequest): Refusal | undefined;
   /** Refuses an operation whose payload is right. Also asked about what a delete changes in other records. */
   judge?(state: TenantState, commit: CommitRequest, operation: CommitOperation): Refusal | undefined;
   /** What becomes of a decision. "later": a later round judges the commit. */

@@ -94,15 +94,16 @@ export const insertProposals = (made: readonly NewProposal[]): Statement<void>[]
 ];
 
 export interface EndedProposal extends ProposalName {
+  readonly status: "accepted" | "rejected";
   readonly by: string;
   readonly at: string;
   readonly end: ProposalEnd;
 }
 
-export const saveAccepted = (ended: readonly EndedProposal[]): Statement<void> => ({
-  name: "save_accepted_proposals",
-  text: `update holdfast.proposal p set status = 'accepted', ends_at = k.at, decided_by = k.by, decision = k.decision::json
-    from unnest($1::int[], $2::text[], $3::text[], $4::timestamptz[], $5::text[]) as k(tenant, id, by, at, decision)
+export const saveDecided = (ended: readonly EndedProposal[]): Statement<void> => ({
+  name: "save_decided_proposals",
+  text: `update holdfast.proposal p set status = k.status, ends_at = k.at, decided_by = k.by, decision = k.decision::json
+    from unnest($1::int[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::text[]) as k(tenant, id, by, at, decision, status)
     where p.tenant = k.tenant and p.id = k.id`,
   values: [
     ended.map(({ tenant }) => tenant),
@@ -110,6 +111,7 @@ export const saveAccepted = (ended: readonly EndedProposal[]): Statement<void> =
     ended.map(({ by }) => by),
     ended.map(({ at }) => at),
     ended.map(({ end }) => JSON.stringify(end)),
+    ended.map(({ status }) => status),
   ],
   read: () => {},
 });
@@ -211,18 +213,17 @@ export async function listProposals(
   };
 }
 
-/** Ends one that is open. Undefined: it is not, or there is none. */
-export async function endProposal(
+/** Undefined: it is not open, or there is none. */
+export async function withdrawProposal(
   db: Transaction,
   { tenant, id }: ProposalName,
-  status: "rejected" | "withdrawn",
   by: string,
   end: ProposalEnd,
 ): Promise<StoredProposal | undefined> {
   const { rows } = await db.query<Row>(
-    `update holdfast.proposal p set status = $3, ends_at = clock_timestamp(), decided_by = $4, decision = $5
+    `update holdfast.proposal p set status = 'withdrawn', ends_at = clock_timestamp(), decided_by = $3, decision = $4
      where p.tenant = $1 and p.id = $2 and p.status = 'open' and p.ends_at > clock_timestamp() returning ${COLUMNS}`,
-    [tenant, id, status, by, JSON.stringify(end)],
+    [tenant, id, by, JSON.stringify(end)],
   );
   return rows[0] && toProposal(rows[0]);
 }

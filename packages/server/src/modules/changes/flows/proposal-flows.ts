@@ -11,13 +11,13 @@ import { organizationGroup } from "../../../kernel/schema/rules/sync-group.ts";
 import { nameOf, type Principal } from "../../../kernel/tokens/rules/participant.ts";
 import { checkModel, deny, type Lack } from "../../../kernel/tokens/rules/scope.ts";
 import {
-  endProposal,
   listProposals,
   type ProposalPlace,
   type ProposalQuestion,
   readProposal,
+  withdrawProposal,
 } from "../db/proposals.ts";
-import { isVisibleTo, lackToDecide, presentProposal, type StoredProposal } from "../rules/proposal.ts";
+import { isVisibleTo, presentProposal, type StoredProposal } from "../rules/proposal.ts";
 import { ended } from "./proposals-in-rounds.ts";
 
 export interface ProposalFlows {
@@ -25,7 +25,6 @@ export interface ProposalFlows {
   read(by: Principal, id: string): Promise<Proposal | Refusal>;
   /** As it is stored, for the one who is going to accept it. */
   find(by: Principal, id: string): Promise<StoredProposal | Refusal>;
-  reject(by: Principal, id: string, reason: string | undefined): Promise<Proposal | Refusal>;
   withdraw(by: Principal, id: string, reason: string | undefined): Promise<Proposal | Refusal>;
 }
 
@@ -70,21 +69,6 @@ export function proposalFlows({ db, elsewhere, schemas, cursors }: ProposalsIn):
     return (proposal) => presentProposal(proposal, models, logId);
   }
 
-  async function end(
-    by: Principal,
-    { id, status, decidedBy }: StoredProposal,
-    how: "rejected" | "withdrawn",
-    reason: string | undefined,
-  ): Promise<Proposal | Refusal> {
-    if (status !== "open") return ended(status, decidedBy);
-    const done = await endProposal(db, { tenant: by.tenant, id }, how, nameOf(by), {
-      ...(reason !== undefined && { reason }),
-    });
-    if (done) return (await presenter(by))(done);
-    const now = await find(by, id);
-    return isRefusal(now) ? now : ended(now.status, now.decidedBy);
-  }
-
   return {
     find,
     async list(by, { cursor, ...asked }) {
@@ -117,21 +101,19 @@ export function proposalFlows({ db, elsewhere, schemas, cursors }: ProposalsIn):
       const found = await find(by, id);
       return isRefusal(found) ? found : (await presenter(by))(found);
     },
-    async reject(by, id, reason) {
-      const found = await find(by, id);
-      if (isRefusal(found)) return found;
-      if (found.author === nameOf(by)) return refuse("own_proposal", { param: "id" });
-      const lack = lackToDecide(by.scope, found);
-      return lack ? denied(by, lack) : await end(by, found, "rejected", reason);
-    },
     async withdraw(by, id, reason) {
       const found = await find(by, id);
       if (isRefusal(found)) return found;
+      const { tenant } = by;
       if (found.author !== nameOf(by)) return refuse("not_proposal_author", { param: "id" });
-      return await end(by, found, "withdrawn", reason);
+      const done = await withdrawProposal(db, { tenant, id }, nameOf(by), { ...(reason !== undefined && { reason }) });
+      if (done) return (await presenter(by))(done);
+      const now = await find(by, id);
+      return isRefusal(now) ? now : ended(now.status, now.decidedBy);
     },
   };
 }
 
-const denied = ({ organization, scope }: Principal, lack: Pick<Lack, "can" | "model">): Refusal =>
+/** What a participant lacks who may not decide a proposal. */
+export const denied = ({ organization, scope }: Principal, lack: Pick<Lack, "can" | "model">): Refusal =>
   deny({ ...lack, syncGroup: scope?.groups?.values().next().value ?? organizationGroup(organization) });

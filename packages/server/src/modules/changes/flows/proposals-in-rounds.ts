@@ -16,7 +16,7 @@ import {
   lockProposals,
   type NewProposal,
   type OpenProposal,
-  saveAccepted,
+  saveDecided,
 } from "../db/proposals.ts";
 import { proposedOperations, proposedRecords } from "../rules/proposal.ts";
 
@@ -24,7 +24,7 @@ import { proposedOperations, proposedRecords } from "../rules/proposal.ts";
 export const CHANGES = "changes";
 
 export interface Found {
-  /** Those that the round's commits accept. */
+  /** Those that the round's commits decide. */
   readonly proposals: readonly OpenProposal[];
   /** How many open ones those have who propose. */
   readonly authors: readonly (AuthorName & { readonly open: number })[];
@@ -33,13 +33,13 @@ export interface Found {
 /** What a round makes, ends and erases. */
 interface ProposalsRound extends RoundModule {
   readonly made: readonly NewProposal[];
-  readonly accepted: ReadonlyMap<string, EndedProposal>;
+  readonly decided: ReadonlyMap<string, EndedProposal>;
   readonly erased: readonly { readonly tenant: number; readonly model: string; readonly id: string }[];
 }
 
 const NOTHING: Found = { proposals: [], authors: [] };
 
-/** Proposals in rounds of commits. A round without a commit that proposes or accepts reads and writes nothing for them. */
+/** Proposals in rounds of commits. A round without a commit that proposes or decides reads and writes nothing for them. */
 export const proposalsInRounds: InRounds<Found> = {
   name: CHANGES,
   openLoad: () => ({
@@ -60,27 +60,27 @@ export const proposalsInRounds: InRounds<Found> = {
   save(tenants) {
     const after = tenants.map(({ tenant, state }) => ({ tenant, own: roundIn({ tenant, state }) }));
     const made = after.flatMap(({ own }) => own?.made ?? []);
-    const accepted = after.flatMap(({ own }) => [...(own?.accepted?.values() ?? [])]);
+    const decided = after.flatMap(({ own }) => [...(own?.decided?.values() ?? [])]);
     const erased = after.flatMap(({ own }) => own?.erased ?? []);
     return {
       statements: [
         ...(made.length > 0 ? insertProposals(made) : []),
-        ...(accepted.length > 0 ? [saveAccepted(accepted)] : []),
+        ...(decided.length > 0 ? [saveDecided(decided)] : []),
         ...(erased.length > 0 ? [eraseProposals(erased)] : []),
       ],
       changed: after.flatMap(({ tenant, own }) =>
-        own && (own.made?.length || own.accepted?.size || own.erased?.length) ? tenant : [],
+        own && (own.made?.length || own.decided?.size || own.erased?.length) ? tenant : [],
       ),
     };
   },
 };
 
 const concerns = (jobs: readonly Job[]): boolean =>
-  commitsOf(jobs).some((commit) => commit.accepts !== undefined || proposes(commit));
+  commitsOf(jobs).some((commit) => commit.decides !== undefined || proposes(commit));
 
 async function load(pipe: Pipe, jobs: readonly Job[]): Promise<Found> {
   const commits = commitsOf(jobs);
-  const names = commits.flatMap(({ accepts, principal: { tenant } }) => (accepts ? { tenant, id: accepts.id } : []));
+  const names = commits.flatMap(({ decides, principal: { tenant } }) => (decides ? { tenant, id: decides.id } : []));
   const authors = new Map(
     commits.filter(proposes).map(({ principal }) => {
       const name = { tenant: principal.tenant, author: nameOf(principal) };
@@ -96,22 +96,35 @@ const roundIn = ({ state }: TenantAfter): Partial<ProposalsRound> | undefined =>
 
 function roundOf(tenant: number, known: ReadonlyMap<string, OpenProposal>, open: Map<string, number>): ProposalsRound {
   const made: NewProposal[] = [];
-  const accepted = new Map<string, EndedProposal>();
+  const decided = new Map<string, EndedProposal>();
   const erased: ProposalsRound["erased"][number][] = [];
   return {
-    ...{ made, accepted, erased },
-    judge(_state, commit) {
-      if (commit.accepts) return judgeOpen(known.get(commit.accepts.id), accepted.get(commit.accepts.id));
+    ...{ made, decided, erased },
+    judgeCommit(commit) {
+      if (commit.decides) return judgeOpen(known.get(commit.decides.id), decided.get(commit.decides.id));
       if (!proposes(commit)) return undefined;
       return (open.get(nameOf(commit.principal)) ?? 0) < limits.proposalsPerParticipant
         ? undefined
         : refuse("too_many_proposals");
     },
-    committed({ now, head: { syncId } }, { accepts, principal }) {
-      if (!accepts) return;
-      const { id, take, reason } = accepts;
-      const end = { ...(reason !== undefined && { reason }), ...(take && { take }), syncId };
-      accepted.set(id, { tenant, id, by: nameOf(principal), at: now, end });
+    committed({ now, head: { syncId } }, { decides, principal }) {
+      if (!decides) return;
+      const { id, how, reason, take, edited } = decides;
+      const isAccepted = how === "accept";
+      const end = {
+        ...(reason !== undefined && { reason }),
+        ...(take && { take }),
+        ...(edited && { edited }),
+        ...(isAccepted && { syncId }),
+      };
+      decided.set(id, {
+        tenant,
+        id,
+        status: isAccepted ? "accepted" : "rejected",
+        by: nameOf(principal),
+        at: now,
+        end,
+      });
     },
     proposed(state, commit, entries) {
       const author = nameOf(commit.principal);
@@ -140,9 +153,9 @@ const proposalOf = (commit: CommitRequest) => ({
   ttlSeconds: commit.propose?.ttlSeconds ?? limits.proposalTtlSeconds,
 });
 
-function judgeOpen(known: OpenProposal | undefined, accepted: EndedProposal | undefined): Refusal | undefined {
+function judgeOpen(known: OpenProposal | undefined, before: EndedProposal | undefined): Refusal | undefined {
   if (!known) return refuse("proposal_not_found", { param: "id" });
-  if (accepted) return ended("accepted", accepted.by);
+  if (before) return ended(before.status, before.by);
   return known.status === "open" ? undefined : ended(known.status, known.decidedBy);
 }
 

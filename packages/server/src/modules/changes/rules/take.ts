@@ -1,4 +1,4 @@
-import type { AcceptBody } from "@holdfast/sdk/protocol";
+import { type AcceptBody, type Json, jsonEqual, operationParam } from "@holdfast/sdk/protocol";
 import type { CommitOperation } from "../../../kernel/commits/rules/commit-request.ts";
 import { type Refusal, refuse } from "../../../kernel/refusal.ts";
 import type { StoredOperation } from "./proposal.ts";
@@ -45,3 +45,43 @@ function partOf(
   const [taken, changed] = [only(data), only(changes)];
   return { ...rest, ...(taken && { data: taken }), ...(changes && changed && { changes: changed }) };
 }
+
+/** What a commit takes of a proposal, by its operations. */
+export interface Taking {
+  /** Absent: all of it. */
+  readonly take?: NonNullable<AcceptBody["take"]>;
+  /** Values are not those that were proposed. */
+  readonly edited?: true;
+}
+
+/** Refuses operations that are not of the proposal, or set fields that it does not set. */
+export function takingOf(
+  proposed: readonly StoredOperation[],
+  operations: readonly CommitOperation[],
+): Taking | Refusal {
+  const take: NonNullable<AcceptBody["take"]> = [];
+  const left = new Set(proposed.keys());
+  let edited = false;
+  for (const [index, { action, model, id, data, changes }] of operations.entries()) {
+    const place = [...left].find((at) => {
+      const one = proposed[at];
+      return one?.action === action && one.model === model && one.id === id;
+    });
+    const one = place === undefined ? undefined : proposed[place];
+    if (!one || place === undefined) return notProposed(operationParam(index), "The proposal has no such operation.");
+    left.delete(place);
+    const [own, asked] = [
+      { ...data, ...changes },
+      { ...one.data, ...one.changes },
+    ];
+    const foreign = Object.keys(own).find((field) => !Object.hasOwn(asked, field));
+    if (foreign !== undefined) return notProposed(operationParam(index), `The proposal does not set "${foreign}".`);
+    const fields = Object.keys(own);
+    edited ||= fields.some((field) => !jsonEqual(own[field] as Json, asked[field] as Json));
+    take.push({ operation: place, ...(fields.length < Object.keys(asked).length && { fields }) });
+  }
+  const isAll = left.size === 0 && take.every(({ fields }) => fields === undefined);
+  return { ...(!isAll && { take }), ...(edited && { edited }) };
+}
+
+const notProposed = (param: string, message: string): Refusal => refuse("not_proposed", { param, message });

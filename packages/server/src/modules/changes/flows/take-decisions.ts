@@ -1,0 +1,46 @@
+import type { SubmitResult } from "../../../kernel/commits/flows/commit-lanes.ts";
+import type { SubmitCommits, TakeCommits } from "../../../kernel/commits/flows/submit-commits.ts";
+import type { CommitRequest, ProposalDecision } from "../../../kernel/commits/rules/commit-request.ts";
+import { isRefusal, type Refusal, refuse } from "../../../kernel/refusal.ts";
+import { nameOf, type Principal } from "../../../kernel/tokens/rules/participant.ts";
+import { lackToDecide, type StoredProposal } from "../rules/proposal.ts";
+import { takingOf } from "../rules/take.ts";
+import { denied, type ProposalFlows } from "./proposal-flows.ts";
+
+/** Commits that decide proposals get what their proposals say: whose they are, and why. */
+export function takeDecisions(flows: Pick<ProposalFlows, "find">): TakeCommits {
+  async function prepared(commit: CommitRequest): Promise<CommitRequest> {
+    const { decides, principal } = commit;
+    if (!decides) return commit;
+    const found = await flows.find(principal, decides.id);
+    const problem = isRefusal(found) ? found : mayNotDecide(principal, found);
+    if (problem) return { ...commit, decides: { ...decides, problem } };
+    return decided(commit, decides, found as StoredProposal);
+  }
+  return (next): SubmitCommits<SubmitResult> =>
+    async (commits, ...rest) =>
+      await next(commits.some(({ decides }) => decides) ? await Promise.all(commits.map(prepared)) : commits, ...rest);
+}
+
+function decided(commit: CommitRequest, decides: ProposalDecision, found: StoredProposal): CommitRequest {
+  const { id, author, attribution, operations, readAt } = found;
+  if (decides.how === "reject") return { ...commit, operations: operations.map(({ base: _, ...one }) => one) };
+  const taking = takingOf(operations, commit.operations);
+  if (isRefusal(taking)) return { ...commit, decides: { ...decides, problem: taking } };
+  return {
+    ...commit,
+    operations: commit.operations.map((one) => ({
+      ...one,
+      readAt: one.readAt ?? readAt,
+      onStale: one.onStale ?? "notify",
+    })),
+    decides: { ...decides, ...taking },
+    attribution: { ...attribution, proposal: id, proposedBy: author },
+  };
+}
+
+function mayNotDecide(by: Principal, found: StoredProposal): Refusal | undefined {
+  if (found.author === nameOf(by)) return refuse("own_proposal", { param: "id" });
+  const lack = lackToDecide(by.scope, found);
+  return lack && denied(by, lack);
+}
