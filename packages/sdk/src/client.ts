@@ -10,6 +10,7 @@ import { shownRows } from "./api/lists/shown-rows.ts";
 import { modelApi } from "./api/model.ts";
 import { onErased } from "./api/on-erased.ts";
 import { presenceIn } from "./api/presence/presence.ts";
+import { proposalsOn } from "./api/proposals/proposals.ts";
 import type { Joins } from "./api/relations/joins.ts";
 import { shownStatus } from "./api/shown-status.ts";
 import { createEnding, type Ending, until } from "./api/shutdown.ts";
@@ -194,6 +195,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     schema: settings.schema,
     models: modelApis<S>(deps, lists, settings.schema, collab, subscribe, usable),
     claims: claimsOn(collab, engine) as ClaimsApi<S>,
+    proposals: proposalsOn(deps, runtime, usable),
     presence: (room) => presenceIn(collab, room),
     commit: (operations, commitOptions) => makeCommit(deps, operations, commitOptions),
     transact: (build, commitOptions) => transact(deps, settings.schema, build, commitOptions),

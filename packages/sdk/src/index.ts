@@ -21,6 +21,7 @@ export type {
 } from "./api/lists/query.ts";
 export type { LoadedPart, LoadOptions } from "./api/loading/loaded-part.ts";
 export type { Presence, RoomPeer } from "./api/presence/presence-api.ts";
+export type { AcceptOptions, ProposalQuery, ProposalsApi } from "./api/proposals/proposals-api.ts";
 export type {
   AttentionItem,
   CommitOperation,
@@ -50,6 +51,7 @@ export type { SyncStatus } from "./core/select.ts";
 export type { LostStore, StorageTrouble } from "./core/state.ts";
 export { isSyncError, SyncError } from "./errors.ts";
 export type { ClientOptions } from "./options.ts";
+export type { Proposal, ProposalStatus, ProposedOperation } from "./protocol/changes/proposal.ts";
 export type { Claim } from "./protocol/claims/claim.ts";
 export type { Action } from "./protocol/commits/action.ts";
 export type { Change } from "./protocol/commits/change.ts";

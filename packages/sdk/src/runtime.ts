@@ -5,6 +5,9 @@ import { queryStatus } from "./api/lists/query-status.ts";
 import type { ShownRows } from "./api/lists/shown-rows.ts";
 import { ValueIndexes } from "./api/lists/value-indexes.ts";
 import { Loads } from "./api/loading/loads.ts";
+import { decideProposal } from "./api/proposals/decide-proposal.ts";
+import { liveProposals } from "./api/proposals/live-proposals.ts";
+import type { ProposalCode } from "./api/proposals/proposals.ts";
 import type { Ending } from "./api/shutdown.ts";
 import { decisionItems } from "./api/writes/decision-items.ts";
 import { judgeCommit } from "./api/writes/judge-commit.ts";
@@ -90,7 +93,7 @@ export type Leaving = "closed" | "signed-out" | "signed-out-elsewhere";
  * The part of a client that works with disk, tabs and server. It is separate from the view and the decisions, so that a
  * page can load it after it has rendered.
  */
-export interface Runtime extends LaterCode {
+export interface Runtime extends LaterCode, ProposalCode {
   readonly server: Server;
   readonly stream: Stream;
   readonly frames: Frames;
@@ -232,6 +235,8 @@ export function openRuntime(
       const fields = Object.keys(models[tableOf(model)]?.fields ?? {}).filter((field) => field !== "id");
       return readBlame({ server, engine }, { model, id: checkId(id), fields }, closing.signal);
     },
+    proposals: liveProposals({ engine, server, stream, frames: performer.frames, clock, closing: closing.signal }),
+    decideProposal,
     loads: new Loads({ engine, ending, settings }),
     undoOf,
     judgeCommit,

@@ -14,6 +14,7 @@ export { add, increment, remove } from "./api/writes/changes.ts";
 export { schemaHash } from "./core/schema/schema-hash.ts";
 export { isSyncError, SyncError } from "./errors.ts";
 export type {
+  AcceptOptions,
   Action,
   AttentionItem,
   AttributionOptions,
@@ -62,6 +63,11 @@ export type {
   PendingMutation,
   Place,
   Presence,
+  Proposal,
+  ProposalQuery,
+  ProposalStatus,
+  ProposalsApi,
+  ProposedOperation,
   Query,
   QueryRow,
   RecordClaims,

@@ -26,7 +26,9 @@ create index proposal_list on holdfast.proposal (tenant, status, created_at, id)
 create index proposal_author on holdfast.proposal (tenant, author, ends_at) where status = 'open';
 create index proposal_run on holdfast.proposal (tenant, run, created_at, id) where run is not null;
 create index proposal_branch on holdfast.proposal (tenant, branch, created_at, id) where branch is not null;
+create index proposal_made on holdfast.proposal (tenant, created_at);
 create index proposal_end on holdfast.proposal (ends_at);
+create index proposal_ended on holdfast.proposal (tenant, ends_at);
 
 -- The records of a proposal, with the groups that each has before it and after it.
 create table holdfast.proposed_record (

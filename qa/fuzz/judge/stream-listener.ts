@@ -57,6 +57,7 @@ export function createListener(judging: Judging, report: (fault: string) => void
         judgeEntry(entry);
       }
     },
+    proposals() {},
     subscribed() {},
     unsubscribed() {},
     refused(frame) {

@@ -1,5 +1,7 @@
 import type { SyncStatus } from "../core/select.ts";
 import type { SyncError } from "../errors.ts";
+import type { Decide } from "../protocol/changes/decide.ts";
+import type { Propose } from "../protocol/changes/propose.ts";
 import type { Claim } from "../protocol/claims/claim.ts";
 import type { Action } from "../protocol/commits/action.ts";
 import type { Attribution } from "../protocol/commits/attribution-of.ts";
@@ -14,6 +16,7 @@ import type { FollowedWhere, FollowScope } from "./followed-scope.ts";
 import type { CountQuery, Counts, Include, NoInclude, Query, QueryRow } from "./lists/query.ts";
 import type { LoadedPart, LoadOptions } from "./loading/loaded-part.ts";
 import type { Presence } from "./presence/presence-api.ts";
+import type { ProposalsApi } from "./proposals/proposals-api.ts";
 import type { PendingExport } from "./writes/pending-export.ts";
 import type { UndoableWrite, UpdateOptions, Write, WriteOptions } from "./writes/write-api.ts";
 
@@ -24,6 +27,8 @@ export interface SyncClient<S extends ModelSchema> {
   readonly models: { readonly [M in ModelName<S>]: ModelApi<S, M> };
   /** Who holds which of the watched records. To claim a record, use its model: `models.slide.claim(id)`. */
   readonly claims: ClaimsApi<S>;
+  /** Writes that others ask for, and that this client decides. */
+  readonly proposals: ProposalsApi;
   /** A room (a sync group such as `deck:d1`) in which people and agents see each other. */
   presence(room: string): Presence;
   /** Commits several operations together or not at all. */
@@ -190,6 +195,8 @@ export interface PendingMutation {
   }[];
   /** Why it was made, if its author said so. */
   readonly attribution?: Attribution;
+  /** `propose`: it asks for the write. `decide`: it accepts or rejects a proposal. */
+  readonly asks?: { readonly propose?: Propose | undefined; readonly decide?: Decide | undefined };
   readonly createdAt: number;
   readonly attempts: number;
 }

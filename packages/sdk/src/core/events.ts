@@ -4,6 +4,7 @@ import type { SnapshotLine } from "../protocol/log/snapshot.ts";
 import type { ResyncReason } from "../protocol/stream/frames-down.ts";
 import type { WhichRows } from "./effects.ts";
 import type { LogRange, PartialSnapshot, Rows, Scope } from "./log/rows.ts";
+import type { Asks } from "./queue/asks.ts";
 import type { Mutation, MutationOperation, Premise, QueueChange } from "./queue/mutation.ts";
 import type { Reply } from "./queue/outcome.ts";
 import type { ClientState, LostStore, QueueSnapshot, StorageTrouble } from "./state.ts";
@@ -167,6 +168,7 @@ export interface Mutated {
   readonly operations: readonly NewOperation[];
   readonly reads: readonly Premise[];
   readonly attribution?: Attribution | undefined;
+  readonly asks?: Asks | undefined;
 }
 
 /** An operation before the client has looked up what its writer saw. */

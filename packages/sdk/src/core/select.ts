@@ -2,6 +2,7 @@ import type { Attribution } from "../protocol/commits/attribution-of.ts";
 import { isPolling } from "./connection/is-polling.ts";
 import { OWNER_UNKNOWN } from "./connection/owner-name.ts";
 import { noRows } from "./log/rows.ts";
+import type { Asks } from "./queue/asks.ts";
 import { blockedNames } from "./queue/blocked.ts";
 import { type MutationOperation, waitsForPerson } from "./queue/mutation.ts";
 import { emptyQueue, inOrder, waitingWrites } from "./queue/queue.ts";
@@ -182,6 +183,7 @@ export interface Pending {
   readonly phase: "saving" | "queued" | "sending" | "confirmed" | "blocked";
   readonly operations: readonly MutationOperation[];
   readonly attribution?: Attribution;
+  readonly asks?: Asks;
   readonly createdAt: number;
   readonly attempts: number;
 }
@@ -190,10 +192,13 @@ export function pendingOf(state: ClientState): readonly Pending[] {
   const { queue } = state;
   const blocked = blockedNames(state);
   const pending: Pending[] = [];
-  for (const { clientTxId, stage, operations, attribution, createdAt, attempts } of inOrder(queue)) {
+  for (const { clientTxId, stage, operations, attribution, asks, createdAt, attempts } of inOrder(queue)) {
     if (stage.phase === "conflicted" || stage.phase === "rejected") continue;
     const phase = blocked.has(clientTxId) ? "blocked" : stage.phase;
-    pending.push({ clientTxId, phase, operations, ...(attribution && { attribution }), createdAt, attempts });
+    pending.push({
+      ...{ clientTxId, phase, operations, ...(attribution && { attribution }), ...(asks && { asks }) },
+      ...{ createdAt, attempts },
+    });
   }
   return pending;
 }

@@ -118,7 +118,12 @@ export function createCollabEngine(
     if (keys.some((key) => connection[key] !== before[key])) dispatch({ type: "connection", connection });
   }
 
-  const unsubscribes = [engine.listen(onClientEvent), frames.listen((frame) => dispatch({ type: "received", frame }))];
+  const unsubscribes = [
+    engine.listen(onClientEvent),
+    frames.listen((frame) => {
+      if (frame.frame !== "proposals") dispatch({ type: "received", frame });
+    }),
+  ];
   updateConnection();
 
   return {

@@ -11,7 +11,7 @@ import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
 import type { LogEntry } from "../protocol/log/log.ts";
 import { closeCodes } from "../protocol/stream/close-codes.ts";
-import type { FrameDown } from "../protocol/stream/frames-down.ts";
+import type { FrameDown, ProposalsFrame } from "../protocol/stream/frames-down.ts";
 import { askOwner } from "./ask-owner.ts";
 import { chunksOf } from "./chunks.ts";
 import type { Engine } from "./engine.ts";
@@ -49,10 +49,10 @@ export interface PerformerDeps {
   readonly persist?: (() => Promise<boolean>) | undefined;
 }
 
-/** The frames of claims and presence, for as long as the stream is open. */
+/** The frames of claims, presence and proposals, for as long as the stream is open. */
 export interface Frames {
   /** Returns a function that unsubscribes. */
-  listen(listener: (frame: CollabFrame) => void): () => void;
+  listen(listener: (frame: CollabFrame | ProposalsFrame) => void): () => void;
 }
 
 export interface Performer {
@@ -74,7 +74,7 @@ export function createPerformer(
   let requests = new AbortController();
   const pages = new SnapshotReader(server);
   const onDisk = new Set<Promise<void>>();
-  const listeners = new Set<(frame: CollabFrame) => void>();
+  const listeners = new Set<(frame: CollabFrame | ProposalsFrame) => void>();
   let nextToken: string | undefined;
   let helloAt = 0;
   let gathered: { readonly from: number; to: number; readonly entries: LogEntry[] } | undefined;
@@ -358,7 +358,7 @@ function onceSaved(
 function dispatchFrame(
   frame: Exclude<FrameDown, { readonly frame: "welcome" | "entries" }>,
   dispatch: (happening: Happening) => void,
-  onFrame: (frame: CollabFrame) => void,
+  onFrame: (frame: CollabFrame | ProposalsFrame) => void,
 ): void {
   switch (frame.frame) {
     case "renewed":
@@ -381,6 +381,7 @@ function dispatchFrame(
     case "claims":
     case "claim":
     case "presence":
+    case "proposals":
       return onFrame(frame);
     case "error":
       onFrame(frame);

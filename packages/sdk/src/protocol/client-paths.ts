@@ -15,6 +15,9 @@ export const clientPaths = {
   readClaim: ["GET", "/v1/claims/:id"],
   renewClaim: ["POST", "/v1/claims/:id/renew"],
   releaseClaim: ["DELETE", "/v1/claims/:id"],
+  listProposals: ["GET", "/v1/proposals"],
+  readProposal: ["GET", "/v1/proposals/:id"],
+  withdrawProposal: ["POST", "/v1/proposals/:id/withdraw"],
 } as const satisfies Record<string, Route>;
 
 export type ClientEndpointName = keyof typeof clientPaths;

@@ -129,13 +129,14 @@ export {
   FrameDown,
   Pong,
   PresenceFrame,
+  ProposalsFrame,
   Renewed,
   Resync,
   type ResyncReason,
   SchemaFrame,
   Welcome,
 } from "./stream/frames-down.ts";
-export { Auth, Follow, FrameUp, Hello, Ping, Presence, Watch } from "./stream/frames-up.ts";
+export { Auth, Follow, FrameUp, Hello, Ping, Presence, Watch, WatchProposals } from "./stream/frames-up.ts";
 export {
   Part,
   PartEntries,

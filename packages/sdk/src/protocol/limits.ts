@@ -1,3 +1,4 @@
+import { proposalLimits } from "./changes/proposal-limits.ts";
 import { clientLimits } from "./client-limits.ts";
 import { attributionLimits } from "./commits/attribution-problem.ts";
 import { commitLimits } from "./commits/commit-limits.ts";
@@ -11,6 +12,7 @@ export const limits = {
   ...clientLimits,
   ...commitLimits,
   ...attributionLimits,
+  ...proposalLimits,
   bodyBytes: MiB,
   /** Of a page of records or entries, or of a frame of them, unless one alone has more. */
   pageBytes: 4 * MiB,
@@ -56,12 +58,6 @@ export const limits = {
   claimMetaBytes: 4 * KiB,
   /** Of one participant in one environment of its organization, held and waiting together. */
   claimsPerParticipant: 1_000,
-  branchLength: 255,
-  proposalTtlSeconds: 2_592_000,
-  proposalTtlMinSeconds: 60,
-  proposalTtlMaxSeconds: 7_776_000,
-  /** Open ones of one participant in one environment of its organization. */
-  proposalsPerParticipant: 10_000,
   /** Waiting for one record. */
   claimsWaiting: 100,
   /** A waiter that showed no life for so long is passed over. */

@@ -172,8 +172,8 @@ export const wireHistory: readonly { version: number; date: string; hash: string
   {
     version: 25,
     date: "2026-11-30",
-    hash: "a6561dd3cb8adde7",
+    hash: "79a14892fc3481df",
     change:
-      "Commits, claims, log entries and webhooks may have `reason`, `run`, `onBehalfOf` and `meta`; `/v1/log` filters by run, actor and principal; tokens have `onBehalfOf` and a `budget`; `on_behalf_of_denied` and `budget_spent` are new. Commits and writes may have `propose`, receipts can be `proposed`, and /v1/proposals decides them.",
+      "Commits, claims, log entries and webhooks may have `reason`, `run`, `onBehalfOf` and `meta`; tokens have `onBehalfOf` and a `budget`. Commits may have `propose` or `decide`, receipts can be `proposed`, and streams have `proposals` frames.",
   },
 ];

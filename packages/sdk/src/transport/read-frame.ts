@@ -52,6 +52,8 @@ function isKnown(frame: Record<string, unknown>): boolean {
       return typeof frame.model === "string" && typeof frame.id === "string" && areNamed(frame.claims, frame.queue);
     case "claim":
       return areNamed([frame.claim], frame.holders ?? []);
+    case "proposals":
+      return true;
     case "presence":
       return (
         typeof frame.room === "string" &&

@@ -14,6 +14,7 @@ const OVER_HTTP: ReadonlySet<string> = new Set([
   "readIdentity",
   "readRecord",
   "readHistory",
+  "listProposals",
   "readLog",
   "readSnapshot",
 ]);

@@ -1,10 +1,12 @@
 import type { NewOperation } from "../../core/events.ts";
 import { tableOf } from "../../core/log/tables.ts";
+import type { Asks } from "../../core/queue/asks.ts";
 import { knownFailure } from "../../core/queue/known-failure.ts";
 import type { Premise } from "../../core/queue/mutation.ts";
 import { sentOf, utf8Length } from "../../core/queue/serialized.ts";
 import type { ClientState } from "../../core/state.ts";
 import { SyncError } from "../../errors.ts";
+import { proposeProblem } from "../../protocol/changes/propose-problem.ts";
 import type { Attribution } from "../../protocol/commits/attribution-of.ts";
 import { attributionProblem } from "../../protocol/commits/attribution-problem.ts";
 import {
@@ -21,10 +23,14 @@ export interface JudgedCommit {
   readonly operations: readonly NewOperation[];
   readonly reads?: readonly Premise[];
   readonly attribution?: Attribution | undefined;
+  readonly asks?: Asks | undefined;
 }
 
 /** Throws for a commit that the server would refuse, as far as the client can know it. */
-export function judgeCommit(state: ClientState, { operations, reads = [], attribution = {} }: JudgedCommit): void {
+export function judgeCommit(
+  state: ClientState,
+  { operations, reads = [], attribution = {}, asks }: JudgedCommit,
+): void {
   for (const operation of operations) {
     const model = state.models[tableOf(operation.model)];
     refuse(model && operationProblem(model, operation));
@@ -36,8 +42,10 @@ export function judgeCommit(state: ClientState, { operations, reads = [], attrib
   }
   refuse(commitProblem({ operations, reads }));
   refuse(attributionProblem(attribution, utf8Length));
+  refuse(attributionProblem({ reason: asks?.decide?.reason }, utf8Length));
+  refuse(proposeProblem(asks?.propose));
   for (const { group, model } of reads) if (group === undefined) checkModel(state.models, model);
-  refuse(commitSizeProblem({ operations: operations.map(sentOf), reads, attribution }, utf8Length));
+  refuse(commitSizeProblem({ operations: operations.map(sentOf), reads, attribution, ...asks }, utf8Length));
 }
 
 function refuse(problem: CommitProblem | undefined): void {

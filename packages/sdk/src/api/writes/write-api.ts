@@ -1,3 +1,4 @@
+import type { Propose } from "../../protocol/changes/propose.ts";
 import type { Action } from "../../protocol/commits/action.ts";
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import type { FieldChanges } from "../../protocol/commits/field-change.ts";
@@ -23,6 +24,11 @@ export interface WriteOptions extends AttributionOptions {
   readAt?: number | undefined;
   /** The caller's own name for the write, for example derived from a business event. Default: generated. */
   clientTxId?: string | undefined;
+  /**
+   * Asks for the write instead of making it: it is shown when it is accepted, and its receipt has the proposal's id. A
+   * token that may only propose always asks.
+   */
+  propose?: Propose | undefined;
   /** The lease under which the write is made. If there are several, each operation uses the one on its record. */
   claim?: LeaseRef | readonly LeaseRef[] | undefined;
 }

@@ -2,6 +2,7 @@ import { shownRow } from "../../core/conflicts/overlay.ts";
 import { OWNER_UNKNOWN } from "../../core/connection/owner-name.ts";
 import type { NewOperation } from "../../core/events.ts";
 import { type RecordRef, recordKey, tableOf } from "../../core/log/tables.ts";
+import { type Asks, asksOnly } from "../../core/queue/asks.ts";
 import { nameTaken } from "../../core/queue/failure.ts";
 import type { Premise } from "../../core/queue/mutation.ts";
 import { find } from "../../core/queue/queue.ts";
@@ -57,6 +58,7 @@ export function makeWrite(
   options: WriteOptions = {},
   reads: readonly Premise[] = [],
   isUndo = false,
+  asks: Asks | undefined = options.propose && { propose: options.propose },
 ): UndoableWrite {
   if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot write.");
   checkOwner(deps);
@@ -73,7 +75,7 @@ export function makeWrite(
     return underClaim({ ...operation, readAt, onStale, ...(copied && { copied }) }, claims);
   });
   const attribution = attributionOf(options);
-  deps.later()?.judgeCommit(deps.engine.store.getState(), { operations, reads, attribution });
+  deps.later()?.judgeCommit(deps.engine.store.getState(), { operations, reads, attribution, asks });
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
     throw odd(
       "claim",
@@ -93,10 +95,11 @@ export function makeWrite(
       // A person decides about the values of a conflict. Its changes are sent either way.
       isGone = type !== "claim_error" && code !== "stale_context";
     });
-  deps.engine.dispatch({ type: "mutated", clientTxId, operations, reads, attribution });
+  deps.engine.dispatch({ type: "mutated", clientTxId, operations, reads, attribution, asks });
   return {
     ...{ id: operations[0]?.id ?? "", clientTxId, queued, receipt },
     undo: (undoOptions) => {
+      if (asks && asksOnly({ asks })) return undefined;
       const { models } = deps.engine.store.getState();
       const now = (record: RecordRef) => shownNow(deps, record);
       const later = deps.later();

@@ -2,6 +2,7 @@ import { applyOperation, type Moment, type Row } from "../../protocol/commits/ap
 import { jsonEqual } from "../../protocol/json-equal.ts";
 import { participantOf } from "../connection/owner-name.ts";
 import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, refOf, tableOf } from "../log/tables.ts";
+import { asksOnly } from "../queue/asks.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import type { ClientState } from "../state.ts";
 
@@ -22,7 +23,8 @@ export function withAppended(state: ClientState, done: ReadonlySet<string>): Cli
   if (appended.length === 0) return state;
   const by = participantOf(state);
   const shown = new Map<string, Row | undefined>();
-  for (const write of appended)
+  for (const write of appended) {
+    if (asksOnly(write)) continue;
     for (const { action, model, id, data, changes } of write.operations) {
       const key = recordKey({ model, id });
       if (done.has(key)) continue;
@@ -30,6 +32,7 @@ export function withAppended(state: ClientState, done: ReadonlySet<string>): Cli
       const step = { action, id, data, changes };
       shown.set(key, applyOperation(row, step, models[tableOf(model)], momentOf(write, by)));
     }
+  }
   const changes = [...shown].map(([key, row]): RecordChange<Row | null> => {
     const record = refOf(key);
     const before = shownRow(state, record);

@@ -4,6 +4,7 @@ import { jsonEqual } from "../../protocol/json-equal.ts";
 import { participantOf } from "../connection/owner-name.ts";
 import type { LogRow, RowChange, Rows } from "../log/rows.ts";
 import { changeTables, lookUp, type RecordChange, recordKey, refOf, tableOf } from "../log/tables.ts";
+import { asksOnly } from "../queue/asks.ts";
 import { archivedSince, isHidden } from "../queue/last-values.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
@@ -73,7 +74,7 @@ function overlaid(
   const isInRow = (write: Mutation, i: number) =>
     i === echoed || (i < echoed && !(row && write.operations.every(({ readAt = 0 }) => readAt >= row.syncId)));
   for (const [i, write] of writes.entries()) {
-    if (write.stage.phase === "rejected" || isInRow(write, i)) continue;
+    if (write.stage.phase === "rejected" || asksOnly(write) || isInRow(write, i)) continue;
     if (write.stage.phase === "conflicted") {
       const conflict = openConflictOn(state, write, key);
       if (conflict) {

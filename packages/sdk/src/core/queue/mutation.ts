@@ -6,6 +6,7 @@ import type { FieldChanges } from "../../protocol/commits/field-change.ts";
 import type { OnStale, StaleNotification } from "../../protocol/commits/stale.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import { recordKey } from "../log/tables.ts";
+import type { Asks } from "./asks.ts";
 import type { Failure } from "./failure.ts";
 
 export interface MutationOperation {
@@ -80,6 +81,8 @@ export interface Mutation {
   readonly reads: readonly Premise[];
   /** Why it was made. Undefined: its author said nothing. */
   readonly attribution?: Attribution | undefined;
+  /** It proposes, or decides a proposal. */
+  readonly asks?: Asks | undefined;
   /** The exact text of the commit. Every retry sends it under the same name. Empty until serialized. */
   readonly body: string;
   /** Length of `body` in UTF-8. */

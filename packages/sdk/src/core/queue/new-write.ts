@@ -9,13 +9,14 @@ import { withMutations } from "./queue.ts";
 /* The part of a write that the client needs before the runtime is loaded. */
 
 /** The app's write, without what the local store has to say of it. */
-export function newWrite(draft: Draft, { clientTxId, operations, reads, attribution }: Mutated): Mutation {
+export function newWrite(draft: Draft, { clientTxId, operations, reads, attribution, asks }: Mutated): Mutation {
   return {
     clientTxId,
     seq: undefined,
     operations: operations.map((o) => ({ ...o, base: o.base ?? null })),
     reads,
     ...(attribution && { attribution }),
+    ...(asks && { asks }),
     schema: draft.state.schemaHash,
     shape: shapeOf(draft.state.models, operations),
     body: "",

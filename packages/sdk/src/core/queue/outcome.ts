@@ -65,7 +65,7 @@ export function outcomeOf(item: unknown): Outcome {
   const { httpStatus: status, ...envelope } = (item ?? {}) as { httpStatus?: number } & Record<string, unknown>;
   if (status === 200 && envelope.object === "commit_receipt") {
     const receipt = envelope as unknown as CommitReceipt;
-    if (receipt.status === "confirmed") return { kind: "confirmed", receipt };
+    if (receipt.status === "confirmed" || receipt.status === "proposed") return { kind: "confirmed", receipt };
     const failure = failureOfReceipt(receipt);
     return receipt.notifications?.length ? { kind: "conflicted", receipt, failure } : { kind: "refused", failure };
   }

@@ -11,6 +11,7 @@ export function serialized(m: Mutation, clientId: string, { position = 0, logId 
     clientTxId: m.clientTxId,
     clientId,
     ...m.attribution,
+    ...m.asks,
   });
   return { ...m, operations, reads, body, bytes: utf8Length(body), logId };
 }

@@ -8,6 +8,7 @@ export const STREAM_CALLS = [
   ...(["commit", "commitBulk", "readCommit", "queryRecords"] as const),
   ...(["acquireClaim", "acquireClaimOn", "renewClaim", "releaseClaim", "releaseRecord"] as const),
   ...(["readClaim", "listOwnClaims", "listClaims"] as const),
+  ...(["readProposal", "acceptProposal", "rejectProposal", "withdrawProposal"] as const),
 ] as const;
 export type StreamCall = (typeof STREAM_CALLS)[number];
 

@@ -82,6 +82,10 @@ export const ClaimFrame = Type.Object({
 });
 export type ClaimFrame = Static<typeof ClaimFrame>;
 
+/** Proposals that the reader may see were made, decided, or have expired: read them again. */
+export const ProposalsFrame = Type.Object({ frame: Type.Literal("proposals") });
+export type ProposalsFrame = Static<typeof ProposalsFrame>;
+
 /** Who is in a room that this session entered. The first one holds all who are there. */
 export const PresenceFrame = Type.Object({
   frame: Type.Literal("presence"),
@@ -129,6 +133,7 @@ export const FrameDown = Type.Union([
   ClaimsFrame,
   ClaimFrame,
   PresenceFrame,
+  ProposalsFrame,
   SchemaFrame,
   Resync,
   Pong,

@@ -52,6 +52,8 @@ export const Watch = Type.Object(
   },
   strict,
 );
+/** From now on, `proposals` frames say when proposals change that the reader may see. */
+export const WatchProposals = Type.Object({ frame: Type.Literal("proposals") }, strict);
 /** Enters a room (a sync group) or replaces the own state there; `state` null leaves it. */
 export const Presence = Type.Object(
   {
@@ -64,5 +66,16 @@ export const Presence = Type.Object(
 );
 export const Ping = Type.Object({ frame: Type.Literal("ping"), n: Type.Integer() }, strict);
 
-export const FrameUp = Type.Union([Hello, Auth, Follow, Subscribe, Unsubscribe, Watch, Presence, Ping, Call]);
+export const FrameUp = Type.Union([
+  Hello,
+  Auth,
+  Follow,
+  Subscribe,
+  Unsubscribe,
+  Watch,
+  WatchProposals,
+  Presence,
+  Ping,
+  Call,
+]);
 export type FrameUp = Static<typeof FrameUp>;

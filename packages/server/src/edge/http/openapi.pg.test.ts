@@ -225,6 +225,13 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["deleteDatasource", "/v1/datasources/ds_none", {}, 404],
   ["rotateDatasourceKey", "/v1/datasources/ds_none/rotate_key", { json: { connectionString: "x" } }, 404],
   ["rotateDatasourceKey", "/v1/datasources/ds_hosted/rotate_key", {}, 400],
+  ["createRecord", SLIDES, { json: { id: "asked", data: {}, propose: true } }, 200],
+  ["listProposals", "/v1/proposals?status=all&limit=1", {}, 200],
+  ["listProposals", "/v1/proposals?status=x", {}, 400],
+  ["readProposal", "/v1/proposals/prop_none", {}, 404],
+  ["acceptProposal", "/v1/proposals/prop_none/accept", {}, 404],
+  ["rejectProposal", "/v1/proposals/prop_none/reject", { json: { reason: "x" } }, 404],
+  ["withdrawProposal", "/v1/proposals/prop_none/withdraw", {}, 404],
   ["readUsage", "/v1/usage?starting_at=2020-01-01", {}, 200],
   ["readUsage", "/v1/usage?starting_at=x", {}, 400],
   ["createOrganization", "/v1/organizations", { json: { name: "b" } }, 403],
@@ -303,6 +310,13 @@ test("[E6] every endpoint answers as it is described, also when it refuses", asy
   expect((await ask("renewClaim", `${waiting}/renew`, { token: wide })).status).toBe(409);
   expect((await ask("releaseRecord", `${SLIDES}/o1/claim`)).body.released).toBe(1);
   expect((await ask("revokeEphemeralKey", `/v1/ephemeral_keys/${key.body.id}`)).status).toBe(200);
+  const { body: proposed } = await ask("listProposals", "/v1/proposals?limit=1");
+  const [first] = proposed.data as { id: string }[];
+  const proposal = `/v1/proposals/${first?.id}`;
+  expect((await ask("readProposal", proposal)).status).toBe(200);
+  expect((await ask("acceptProposal", `${proposal}/accept`, { token: wide })).status).toBe(200);
+  expect((await ask("rejectProposal", `${proposal}/reject`, { token: wide })).status).toBe(409);
+  expect((await ask("withdrawProposal", `${proposal}/withdraw`)).status).toBe(409);
   const asked = new Set(requests.map(([name]) => name));
   const missing = Object.keys(endpoints).filter((name) => !asked.has(name as EndpointName));
   expect(missing, "give each endpoint a request above").toEqual([]);

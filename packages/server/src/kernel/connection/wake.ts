@@ -10,6 +10,7 @@ export interface WakeListeners {
   log(tenant: number, position: number): void;
   schema(tenant: number): void;
   claims(tenant: number): void;
+  proposals(tenant: number): void;
   /** A token was revoked, or will be after its grace period. */
   token(id: string): void;
   /** A tenant lives in another database now. */
@@ -28,6 +29,7 @@ export interface WakeListeners {
  *   `7:123`  the log of tenant 7 extends to position 123
  *   `s7`     tenant 7 has another schema
  *   `c7`     claims of tenant 7 have changed
+ *   `p7`     proposals of tenant 7 have changed
  *   `tkey_1` token key_1 ends
  *   `h7`     tenant 7 lives in another database
  *   `e`      the logs have new ids
@@ -38,6 +40,7 @@ export interface Wake {
   log(tenant: number, position: number): void;
   schema(tenant: number): void;
   claims(tenant: number): void;
+  proposals(tenant: number): void;
   token(id: string): void;
   moved(tenant: number): void;
   close(): Promise<void>;
@@ -82,6 +85,7 @@ export function openWake(url: string): Wake {
     log: (tenant, position) => send(`${tenant}`, `:${position}`),
     schema: (tenant) => send(`s${tenant}`),
     claims: (tenant) => send(`c${tenant}`),
+    proposals: (tenant) => send(`p${tenant}`),
     token: (id) => send(`t${id}`),
     moved: (tenant) => send(`h${tenant}`),
     async close() {
@@ -92,10 +96,11 @@ export function openWake(url: string): Wake {
   };
 }
 
-function notify(mark: string, { log, schema, claims, token, moved, renewed }: Partial<WakeListeners>): void {
+function notify(mark: string, { log, schema, claims, proposals, token, moved, renewed }: Partial<WakeListeners>): void {
   const rest = mark.slice(1);
   if (mark === "e") return renewed?.();
   if (mark.startsWith("c")) return claims?.(Number(rest));
+  if (mark.startsWith("p")) return proposals?.(Number(rest));
   if (mark.startsWith("s")) return schema?.(Number(rest));
   if (mark.startsWith("t")) return token?.(rest);
   if (mark.startsWith("h")) return moved?.(Number(rest));

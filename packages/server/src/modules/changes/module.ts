@@ -5,6 +5,8 @@ import { proposalFlows } from "./flows/proposal-flows.ts";
 import { CHANGES, proposalsInRounds } from "./flows/proposals-in-rounds.ts";
 import { takeDecisions } from "./flows/take-decisions.ts";
 import { proposalRoutes } from "./routes.ts";
+import { createProposalHub } from "./streams/proposal-hub.ts";
+import { proposalsOnStreams } from "./streams/proposals-on-streams.ts";
 
 /** Writes that its author asks for, and that others decide. */
 export const changes = {
@@ -15,7 +17,20 @@ export const changes = {
 } satisfies Module;
 
 function openIn(ctx: ModuleContext): DatabaseModule<ReturnType<typeof proposalRoutes>> {
-  const { pool, tables, hooks, schemas, cursors, submit } = ctx;
-  const flows = proposalFlows({ db: pool, elsewhere: { tables, places: hooks.places }, schemas, cursors });
-  return { routes: proposalRoutes(flows, submit), takeCommits: takeDecisions(flows) };
+  const { pool, tables, hooks, schemas, cursors, submit, wake, report } = ctx;
+  const changed = (tenant: number) => {
+    hub.changed(tenant);
+    wake.proposals(tenant);
+  };
+  const flows = proposalFlows({ db: pool, elsewhere: { tables, places: hooks.places }, schemas, cursors, changed });
+  const hub = createProposalHub(flows, report("proposal_news_failed"));
+  wake.subscribe({ proposals: hub.changed });
+  return {
+    routes: proposalRoutes(flows, submit),
+    takeCommits: takeDecisions(flows),
+    streams: proposalsOnStreams(hub),
+    changed,
+    forget: hub.forget,
+    close: async () => hub.forget(),
+  };
 }

@@ -1,6 +1,7 @@
 import { attributionOf, changeAttributionOf, type LogEntry, type Proposal } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { startApp } from "../../testing/app.ts";
+import { follow } from "../../testing/stream/stream.ts";
 
 const app = await startApp();
 const { call, capability, sql } = app;
@@ -390,4 +391,32 @@ test("[PR7] no reader, author or proposer decides by a commit that names the pro
   }
   expect((await read(proposal)).body.status).toBe("open");
   expect(await rowOf(id)).toMatchObject({ title: "One" });
+});
+
+test("[PR17] a stream that asks is told of proposals that its reader may see, by every server, and of their ends", async () => {
+  const server = await app.another();
+  const [near, far, hidden, silent] = await Promise.all([
+    follow(app.url, reviewer.token),
+    follow(server.server.url, agent.token),
+    follow(app.url, other.token),
+    follow(app.url, reviewer.token),
+  ]);
+  for (const stream of [near, far, hidden]) stream.send({ frame: "proposals" });
+  const told = (stream: typeof near) => stream.frames.filter(({ frame }) => frame === "proposals").length;
+  const id = await slide();
+  await near.reaches(Number((await call("GET", "/v1/log?limit=1")).body.stamp));
+  const proposal = await propose(id, { title: "Two" });
+  await Promise.all([near.next("proposals"), far.next("proposals")]);
+  await decide(proposal, "reject");
+  await Promise.all([near.next("proposals"), far.next("proposals")]);
+  const second = await propose(id, { title: "Three" });
+  await Promise.all([near.next("proposals"), far.next("proposals")]);
+  await decide(second, "withdraw", {}, agent.token);
+  await Promise.all([near.next("proposals"), far.next("proposals")]);
+  const third = await propose(id, { title: "Four" });
+  await Promise.all([near.next("proposals"), far.next("proposals")]);
+  await sql("update holdfast.proposal set ends_at = clock_timestamp() where id = $1", [third]);
+  await Promise.all([near.next("proposals"), far.next("proposals")]);
+  expect([told(near), told(hidden), told(silent)]).toEqual([6, 0, 0]);
+  for (const stream of [near, far, hidden, silent]) await stream.close();
 });

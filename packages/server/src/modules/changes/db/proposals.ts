@@ -127,10 +127,12 @@ export const eraseProposals = (
   read: () => {},
 });
 
+const RECORDS = `(select json_agg(json_build_object('model', r.model, 'id', r.id, 'groupsBefore', r.groups_before, 'groupsAfter', r.groups_after))
+    from holdfast.proposed_record r where r.tenant = p.tenant and r.proposal = p.id) as records`;
+
 const COLUMNS = `p.id, ${STATUS} as status, p.author, p.client_tx_id as "clientTxId", p.branch, p.attribution, p.operations,
   p.read_at as "readAt", p.created_at as "createdAt", p.ends_at as "endsAt", p.decided_by as "decidedBy", p.decision,
-  (select json_agg(json_build_object('model', r.model, 'id', r.id, 'groupsBefore', r.groups_before, 'groupsAfter', r.groups_after))
-    from holdfast.proposed_record r where r.tenant = p.tenant and r.proposal = p.id) as records`;
+  ${RECORDS}`;
 
 type Row = Omit<StoredProposal, "attribution" | "operations" | "decision" | "records"> & {
   readonly attribution: string | null;
@@ -139,12 +141,15 @@ type Row = Omit<StoredProposal, "attribution" | "operations" | "decision" | "rec
   readonly records: string | null;
 };
 
+const recordsOf = ({ records }: Pick<Row, "records">): readonly ProposedRecord[] =>
+  records === null ? [] : (JSON.parse(records) as readonly ProposedRecord[]);
+
 const toProposal = ({ attribution, operations, decision, records, ...row }: Row): StoredProposal => ({
   ...row,
   attribution: attribution === null ? null : (JSON.parse(attribution) as StoredProposal["attribution"]),
   operations: JSON.parse(operations) as readonly StoredOperation[],
   decision: decision === null ? null : (JSON.parse(decision) as ProposalEnd),
-  records: records === null ? [] : (JSON.parse(records) as readonly ProposedRecord[]),
+  records: recordsOf({ records }),
 });
 
 export async function readProposal(db: Transaction, { tenant, id }: ProposalName): Promise<StoredProposal | undefined> {
@@ -226,4 +231,19 @@ export async function withdrawProposal(
     [tenant, id, by, JSON.stringify(end)],
   );
   return rows[0] && toProposal(rows[0]);
+}
+
+/** Those that were made or decided, or have expired, within the last so many milliseconds. */
+export async function readChanged(
+  db: Transaction,
+  tenant: number,
+  ms: number,
+): Promise<readonly Pick<StoredProposal, "id" | "status" | "records">[]> {
+  const { rows } = await db.query<Pick<Row, "id" | "status" | "records">>(
+    `select p.id, ${STATUS} as status, ${RECORDS} from holdfast.proposal p
+     where p.tenant = $1 and (p.created_at > clock_timestamp() - make_interval(secs => $2)
+       or (p.ends_at > clock_timestamp() - make_interval(secs => $2) and p.ends_at <= clock_timestamp()))`,
+    [tenant, ms / 1_000],
+  );
+  return rows.map(({ id, status, records }) => ({ id, status, records: recordsOf({ records }) }));
 }

@@ -14,6 +14,7 @@ import {
   listProposals,
   type ProposalPlace,
   type ProposalQuestion,
+  readChanged,
   readProposal,
   withdrawProposal,
 } from "../db/proposals.ts";
@@ -26,7 +27,14 @@ export interface ProposalFlows {
   /** As it is stored, for the one who is going to accept it. */
   find(by: Principal, id: string): Promise<StoredProposal | Refusal>;
   withdraw(by: Principal, id: string, reason: string | undefined): Promise<Proposal | Refusal>;
+  /** Those of the last so many milliseconds. */
+  changedSince(tenant: number, ms: number): Promise<readonly ChangedProposal[]>;
+  /** Whether a reader may see one of them. */
+  seenBy(reader: Principal, proposals: readonly ChangedProposal[]): Promise<boolean>;
 }
+
+/** A proposal that was made, decided, or has expired. */
+export type ChangedProposal = Pick<StoredProposal, "id" | "status" | "records">;
 
 export interface AskedProposals extends Omit<ProposalQuestion, "tenant" | "after" | "bytes"> {
   readonly cursor: string | undefined;
@@ -45,11 +53,13 @@ export interface ProposalsIn {
   readonly elsewhere: PlacedRecords;
   readonly schemas: SchemaCache;
   readonly cursors: PageCursors;
+  /** Proposals of a tenant have changed. */
+  changed(tenant: number): void;
 }
 
 /** Reads proposals, and ends them without writing them. */
-export function proposalFlows({ db, elsewhere, schemas, cursors }: ProposalsIn): ProposalFlows {
-  async function visible(by: Principal, proposals: readonly StoredProposal[]): Promise<readonly StoredProposal[]> {
+export function proposalFlows({ db, elsewhere, schemas, cursors, changed }: ProposalsIn): ProposalFlows {
+  async function visible<P extends ChangedProposal>(by: Principal, proposals: readonly P[]): Promise<readonly P[]> {
     if (by.scope === undefined) return proposals;
     const records = proposals.flatMap((proposal) => proposal.records);
     const names = [...new Map(records.map((one) => [recordKey(one.model, one.id), one])).values()];
@@ -71,6 +81,8 @@ export function proposalFlows({ db, elsewhere, schemas, cursors }: ProposalsIn):
 
   return {
     find,
+    changedSince: (tenant, ms) => readChanged(db, tenant, ms),
+    seenBy: async (reader, proposals) => (await visible(reader, proposals)).length > 0,
     async list(by, { cursor, ...asked }) {
       const hidden = asked.model === undefined ? undefined : checkModel(by, asked.model);
       if (hidden) return hidden;
@@ -107,7 +119,10 @@ export function proposalFlows({ db, elsewhere, schemas, cursors }: ProposalsIn):
       const { tenant } = by;
       if (found.author !== nameOf(by)) return refuse("not_proposal_author", { param: "id" });
       const done = await withdrawProposal(db, { tenant, id }, nameOf(by), { ...(reason !== undefined && { reason }) });
-      if (done) return (await presenter(by))(done);
+      if (done) {
+        changed(tenant);
+        return (await presenter(by))(done);
+      }
       const now = await find(by, id);
       return isRefusal(now) ? now : ended(now.status, now.decidedBy);
     },
