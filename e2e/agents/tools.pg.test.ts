@@ -314,3 +314,33 @@ test("[AG16] what the tools write and claim says the run, for whom, and the mode
   const { data } = await people.request("GET", "/v1/log?limit=1000&run=run-1");
   expect(data).toMatchObject([{ id, actor: "writer", reason: "It was too long", ...worksFor }]);
 });
+
+test("[AG17] an update by tools that propose changes nothing, and read_proposal tells how it was decided", async () => {
+  const writer = await people.agent("asker", { operations: ["slide.propose"] });
+  const other = await people.agent("branching");
+  const id = await slide();
+  for (const { client } of [writer, other]) await until(() => expect(client.models.slide.get(id)).toBeDefined());
+  const kits = [
+    createTools({ client: writer.client, schema }),
+    createTools({ client: other.client, schema, propose: { branch: "plan" } }),
+  ];
+  for (const { tools, close } of kits) {
+    await tools.read_record.execute({ model, id });
+    const asked = await tools.update_record.execute({ model, id, data: { title: "Asked" }, reason: "Shorter" });
+    expect(asked).toMatchObject({ ok: true, status: "proposed", proposal: expect.stringMatching(/^prop_/) });
+    const { proposal } = asked as unknown as { proposal: string };
+    expect(await tools.read_proposal.execute({ proposal })).toMatchObject({ ok: true, status: "open" });
+    const waiting = tools.read_proposal.execute({ proposal, wait: true });
+    await people.request("POST", `/v1/proposals/${proposal}/reject`, { reason: "Too short" });
+    expect(await waiting).toMatchObject({
+      status: "rejected",
+      by: expect.stringMatching(/^system:/),
+      reason: "Too short",
+    });
+    expect(await tools.read_proposal.execute({ proposal: "prop_none" })).toMatchObject({ code: "proposal_not_found" });
+    await close();
+  }
+  const { data } = await people.request("GET", "/v1/proposals?status=all&branch=plan");
+  expect(data).toMatchObject([{ author: "agent:branching", reason: "Shorter" }]);
+  expect((await people.request("GET", `/v1/models/slide/${id}`)).data).not.toMatchObject({ title: "Asked" });
+});

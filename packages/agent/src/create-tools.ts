@@ -1,8 +1,9 @@
 import type { ModelSchema, SyncClient } from "@holdfast/sdk";
 import type { AgentTool } from "./tool.ts";
-import { createToolContext, within } from "./tool-context.ts";
+import { createToolContext, type Propose, within } from "./tool-context.ts";
 import { type ClaimInput, claimRecord } from "./tools/claim-record.ts";
 import { type ListInput, listRecords } from "./tools/list-records.ts";
+import { type ProposalInput, readProposal } from "./tools/read-proposal.ts";
 import { readRecord } from "./tools/read-record.ts";
 import { type ReleaseInput, releaseRecord } from "./tools/release-record.ts";
 import { type UpdateInput, updateRecord } from "./tools/update-record.ts";
@@ -16,6 +17,8 @@ export interface ToolOptions<S extends ModelSchema> {
   readonly run?: string | undefined;
   /** For whom the agent works, as `user:ann`. Its token has to name them in `onBehalfOf`. */
   readonly onBehalfOf?: string | undefined;
+  /** Updates are proposals, which a person decides; `{ branch }` names a branch for them. Default: only if the token may only propose. */
+  readonly propose?: Propose | undefined;
   /** How long to wait for the service before the model is informed that there is no answer yet. Default 10 000. */
   readonly answerMs?: number | undefined;
   /** A claim that no call has used for this long is released. Default 300 000. */
@@ -30,6 +33,7 @@ export interface ToolKit {
     readonly list_records: AgentTool<ListInput>;
     readonly claim_record: AgentTool<ClaimInput>;
     readonly update_record: AgentTool<UpdateInput>;
+    readonly read_proposal: AgentTool<ProposalInput>;
     readonly release_record: AgentTool<ReleaseInput>;
   };
   /** Releases all held claims; the client stays open. Takes 2 s at most. */
@@ -43,19 +47,20 @@ const CLOSE_MS = 2_000;
  * and never overwrites unseen changes.
  */
 export function createTools<const S extends ModelSchema>(options: ToolOptions<S>): ToolKit {
-  const { schema, run, onBehalfOf, answerMs = 10_000, claimIdleMs = 300_000 } = options;
+  const { schema, run, onBehalfOf, propose, answerMs = 10_000, claimIdleMs = 300_000 } = options;
   // The tools use model and field names at run time and check them against the schema's value, not its types.
   const client = options.client as unknown as SyncClient<ModelSchema>;
   for (const [name, value] of Object.entries({ answerMs, claimIdleMs }))
     if (!(typeof value === "number" && value >= 0 && value < 2 ** 31))
       throw new TypeError(`${name} must be a number of milliseconds from 0 to 24 days (got ${String(value)}).`);
-  const context = createToolContext({ client, schema, worksFor: { run, onBehalfOf }, answerMs, claimIdleMs });
+  const context = createToolContext({ client, schema, worksFor: { run, onBehalfOf }, propose, answerMs, claimIdleMs });
   return {
     tools: {
       read_record: readRecord(context),
       list_records: listRecords(context),
       claim_record: claimRecord(context),
       update_record: updateRecord(context),
+      read_proposal: readProposal(context),
       release_record: releaseRecord(context),
     },
     async close() {

@@ -22,7 +22,10 @@ async function serve(args: McpArgs): Promise<void> {
     getToken: token,
     ...(args.store !== undefined && { storage: fileStorage(args.store) }),
   });
-  const kit = createTools({ client, schema, run: args.run, onBehalfOf: args.onBehalfOf });
+  const kit = createTools({
+    ...{ client, schema, run: args.run, onBehalfOf: args.onBehalfOf },
+    ...(args.propose && { propose: true }),
+  });
   const handle = serveStdio(() => createMcpServer(kit, version), { onerror: (error) => print(error.message) });
   print(`serving ${Object.keys(schema.models).length} models from ${args.url}`);
 

@@ -15,6 +15,7 @@ test("[AG9] arguments and environment name the server, the token and the models"
     models: undefined,
     run: undefined,
     onBehalfOf: undefined,
+    propose: false,
     store: undefined,
   });
   const args = [
@@ -28,12 +29,14 @@ test("[AG9] arguments and environment name the server, the token and the models"
     "r1",
     "--on-behalf-of",
     "user:ann",
+    "--propose",
   ];
   expect(readMcpArgs(args, { ...given, HOLDFAST_URL: "http://elsewhere" })).toMatchObject({
     url: "https://sync.example.com/api",
     models: ["slide", "document"],
     run: "r1",
     onBehalfOf: "user:ann",
+    propose: true,
     store: "agent.db",
   });
 });
@@ -46,6 +49,7 @@ test("[AG9] help is not a fault, and lists every option", () => {
     "--models",
     "--run",
     "--on-behalf-of",
+    "--propose",
     "--store",
     "HOLDFAST_TOKEN",
     "HOLDFAST_TOKEN_COMMAND",

@@ -9,6 +9,7 @@ An MCP server on stdin and stdout that lets a model read, list, claim, update an
   --models <a,b>       only these models
   --run <name>         what the agent is doing: said with all that it writes and claims
   --on-behalf-of <who> for whom, as user:ann; the token has to allow it
+  --propose             every update is a proposal, which a person decides
   --store <file>       a file that keeps unsent writes across restarts; needs the package libsql
 
 The token identifies the agent: the tools act as it, within its scope. Set one of
@@ -30,6 +31,7 @@ export interface McpArgs {
   readonly models: readonly string[] | undefined;
   readonly run: string | undefined;
   readonly onBehalfOf: string | undefined;
+  readonly propose: boolean;
   readonly store: string | undefined;
 }
 
@@ -54,6 +56,7 @@ export function readMcpArgs(
     models,
     run: values.run,
     onBehalfOf: values["on-behalf-of"],
+    propose: values.propose === true,
     store: values.store,
   };
 }
@@ -85,6 +88,7 @@ function parse(args: readonly string[]) {
         models: { type: "string" },
         run: { type: "string" },
         "on-behalf-of": { type: "string" },
+        propose: { type: "boolean" },
         store: { type: "string" },
         help: { type: "boolean", short: "h" },
       },

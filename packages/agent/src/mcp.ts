@@ -5,6 +5,7 @@ import type { AgentTool } from "./tool.ts";
 const INSTRUCTIONS = `These tools work on shared records that people and other agents edit at the same time.
 List or read before you update: an update is based on your last read, and is refused with stale_context if someone else has changed the same fields since. Then decide again, based on the current record.
 Claim a record before you work on it for longer than a moment, and release it when you are done. If someone else has claimed it, work on another record, or wait in the queue.
+An update may be a proposal that a person decides: then its status is proposed, and read_proposal tells how it ended.
 Every answer has ok: true or ok: false; with false it has a stable code, a message, and what to do next.`;
 
 /** What hosts show for a tool and use to decide whether to ask a person: an update replaces values. */
@@ -15,6 +16,7 @@ const HINTS: Readonly<
   list_records: { title: "List records", readOnlyHint: true, destructiveHint: false },
   claim_record: { title: "Claim a record", readOnlyHint: false, destructiveHint: false },
   update_record: { title: "Update a record", readOnlyHint: false, destructiveHint: true },
+  read_proposal: { title: "Read a proposal", readOnlyHint: true, destructiveHint: false },
   release_record: { title: "Release a claim", readOnlyHint: false, destructiveHint: false },
 };
 

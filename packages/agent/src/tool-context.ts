@@ -1,4 +1,4 @@
-import type { JsonObject, ModelSchema, SyncClient, SyncStatus } from "@holdfast/sdk";
+import type { JsonObject, ModelSchema, SyncClient, SyncStatus, WriteOptions } from "@holdfast/sdk";
 import { type Refusal, refuse } from "./answer.ts";
 import { createHeldLeases, type HeldLeases } from "./held-leases.ts";
 import { createReadSet, type ReadSet } from "./read-set.ts";
@@ -9,11 +9,15 @@ export interface WorksFor {
   readonly onBehalfOf?: string | undefined;
 }
 
+export type Propose = NonNullable<WriteOptions["propose"]>;
+
 /** What all tools of one agent share. */
 export interface ToolContext {
   readonly client: SyncClient<ModelSchema>;
   readonly schema: ModelSchema;
   readonly worksFor: WorksFor;
+  /** Updates are proposals, in this branch if it names one. */
+  readonly propose: Propose | undefined;
   readonly readSet: ReadSet;
   readonly leases: HeldLeases;
   /** How long to wait for an answer of the service. */
@@ -26,6 +30,7 @@ export interface ToolContextOptions {
   readonly client: SyncClient<ModelSchema>;
   readonly schema: ModelSchema;
   readonly worksFor?: WorksFor;
+  readonly propose?: Propose | undefined;
   readonly answerMs: number;
   readonly claimIdleMs: number;
 }
@@ -34,6 +39,7 @@ export function createToolContext({
   client,
   schema,
   worksFor = {},
+  propose,
   answerMs,
   claimIdleMs,
 }: ToolContextOptions): ToolContext {
@@ -41,6 +47,7 @@ export function createToolContext({
     client,
     schema,
     worksFor,
+    propose,
     answerMs,
     readSet: createReadSet(client),
     leases: createHeldLeases(claimIdleMs),

@@ -8,6 +8,7 @@ import { rowOf, type ToolContext, until, within, withoutToken } from "../tool-co
 
 const DESCRIPTION = `Changes fields of a record: pass only those that change. Answers { status: "confirmed", record, readAt } when it is committed.
 The update is based on your last read of the record. If someone else has changed the same fields since, nothing is written and the code is stale_context, with what changed: decide again, then update again. If someone else has claimed the record, the code is claim_conflict.
+With status "proposed" nothing is changed yet: a person decides, and read_proposal tells how.
 With status "queued" the server could not be reached; the write is stored and sent later, so do not repeat it.
 The models and their fields:`;
 
@@ -17,6 +18,9 @@ export interface UpdateInput {
   data: Record<string, unknown>;
   reason?: string | undefined;
 }
+
+const PROPOSED =
+  "Nothing is changed yet: it waits for a person. Go on with something else; read_proposal tells how it was decided.";
 
 type Outcome = { readonly receipt: CommitReceipt } | { readonly error: unknown };
 
@@ -61,7 +65,7 @@ export function updateRecord(context: ToolContext): AgentTool<UpdateInput> {
 }
 
 function writeOf(
-  { client, leases, worksFor }: ToolContext,
+  { client, leases, worksFor, propose }: ToolContext,
   { model, id, data, reason }: UpdateInput,
   readAt: number,
 ): Write {
@@ -72,12 +76,18 @@ function writeOf(
     readAt,
     onStale: "reject",
     ...worksFor,
+    ...(propose && { propose }),
     reason,
     ...(claim && { claim }),
   });
 }
 
-function confirmed(context: ToolContext, { model, id }: UpdateInput, { lastSyncId }: CommitReceipt): Answer {
+function confirmed(
+  context: ToolContext,
+  { model, id }: UpdateInput,
+  { lastSyncId, status, proposal }: CommitReceipt,
+): Answer {
+  if (status === "proposed") return { ok: true, status, proposal, next: PROPOSED };
   const reading = context.readSet.take(model, id);
   return { ok: true, status: "confirmed", committedAt: lastSyncId, ...(reading ?? { record: null }) };
 }
