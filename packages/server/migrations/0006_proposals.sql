@@ -45,6 +45,9 @@ create table holdfast.proposed_record (
 );
 create index proposed_record_of on holdfast.proposed_record (tenant, proposal);
 
+-- The changes of a run.
+create index log_run on holdfast.log (tenant, (attribution ->> 'run'), sync_id) where attribution is not null;
+
 -- Of an erased record: the words go, and who asked for it stays.
 create or replace function holdfast.without_words(said json) returns json language sql immutable as $$
   select nullif(json_strip_nulls(json_build_object(

@@ -127,7 +127,9 @@ function* bulkEnvelopeFaults({ httpStatus, code, receipt }: Plain): Generator<st
 function* receiptFault(receipt: Plain, isRejected: boolean, status: number): Generator<string> {
   const { object, clientTxId, success, status: outcome, error, notifications, lastSyncId } = receipt;
   if (object !== "commit_receipt" || typeof clientTxId !== "string") return yield "a receipt that is none";
-  if (outcome !== (isRejected ? "rejected" : "confirmed")) yield `a receipt that is ${outcome} with ${status}`;
+  const isProposed = outcome === "proposed" && typeof receipt.proposal === "string";
+  if (outcome !== (isRejected ? "rejected" : "confirmed") && !(isProposed && !isRejected))
+    yield `a receipt that is ${outcome} with ${status}`;
   if (success !== (outcome === "confirmed")) yield `a ${outcome} receipt whose success is ${success}`;
   if ((error !== undefined) !== isRejected) yield `a ${outcome} receipt ${error ? "with" : "without"} an error`;
   if ((notifications !== undefined) !== (isRejected && status === 200))

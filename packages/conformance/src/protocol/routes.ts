@@ -26,6 +26,7 @@ export const ROUTES: readonly (readonly [method: "GET" | "POST" | "PATCH" | "DEL
   ["POST", "/v1/proposals/{id}/accept"],
   ["POST", "/v1/proposals/{id}/reject"],
   ["POST", "/v1/proposals/{id}/withdraw"],
+  ["POST", "/v1/revert"],
   ["GET", "/v1/claims/{id}"],
   ["POST", "/v1/claims/{id}/renew"],
   ["DELETE", "/v1/claims/{id}"],

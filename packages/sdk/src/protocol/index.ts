@@ -11,6 +11,7 @@ export {
   ProposedOperation,
 } from "./changes/proposal.ts";
 export { Propose } from "./changes/propose.ts";
+export { KeptRecord, RevertBody, Reverted } from "./changes/revert.ts";
 export {
   CLAIM_STATUSES,
   Claim,

@@ -15,6 +15,7 @@ export const paths = {
   acquireClaimOn: ["POST", "/v1/claims"],
   listClaims: ["GET", "/v1/claims"],
   acceptProposal: ["POST", "/v1/proposals/:id/accept"],
+  revertChanges: ["POST", "/v1/revert"],
   rejectProposal: ["POST", "/v1/proposals/:id/reject"],
   pushSchema: ["POST", "/v1/schema"],
   readSchema: ["GET", "/v1/schema"],

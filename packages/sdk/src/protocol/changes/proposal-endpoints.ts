@@ -6,6 +6,7 @@ import { ListEnvelope } from "../lists/list.ts";
 import type { EndpointName } from "../paths.ts";
 import { wholeNumber } from "../query-parameters.ts";
 import { AcceptBody, EndProposalBody, PROPOSAL_STATUSES, Proposal } from "./proposal.ts";
+import { RevertBody, Reverted } from "./revert.ts";
 
 const PARTICIPANT = "^(user|agent|system):[^\\s]{1,255}$";
 
@@ -68,5 +69,12 @@ export const proposalEndpoints = {
     bodyOptional: true,
     reply: { 200: Proposal },
     errors: ["proposal_not_found", "proposal_ended", "not_proposal_author"],
+  },
+  revertChanges: {
+    summary: "Take changes back: of a run, of a commit, or at positions of the log",
+    audience: "token",
+    body: RevertBody,
+    reply: { 200: Reverted },
+    errors: ["missing_field", "resync_required", "too_many_operations"],
   },
 } as const satisfies Partial<Record<EndpointName, EndpointSchema>>;

@@ -18,6 +18,10 @@ export const commitEndpoints = {
       "id_mismatch",
       "empty_update",
       "invalid_sync_group",
+      "proposal_not_found",
+      "proposal_ended",
+      "own_proposal",
+      "not_proposed",
     ],
   },
   commitBulk: {

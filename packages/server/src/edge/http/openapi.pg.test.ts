@@ -232,6 +232,8 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["acceptProposal", "/v1/proposals/prop_none/accept", {}, 404],
   ["rejectProposal", "/v1/proposals/prop_none/reject", { json: { reason: "x" } }, 404],
   ["withdrawProposal", "/v1/proposals/prop_none/withdraw", {}, 404],
+  ["revertChanges", "/v1/revert", { json: { run: "none" } }, 200],
+  ["revertChanges", "/v1/revert", { json: {} }, 400],
   ["readUsage", "/v1/usage?starting_at=2020-01-01", {}, 200],
   ["readUsage", "/v1/usage?starting_at=x", {}, 400],
   ["createOrganization", "/v1/organizations", { json: { name: "b" } }, 403],

@@ -3,8 +3,9 @@ import type { DatabaseModule, Module } from "../module.ts";
 import { renameProposed } from "./db/rename-proposed.ts";
 import { proposalFlows } from "./flows/proposal-flows.ts";
 import { CHANGES, proposalsInRounds } from "./flows/proposals-in-rounds.ts";
+import { revertChanges } from "./flows/revert-changes.ts";
 import { takeDecisions } from "./flows/take-decisions.ts";
-import { proposalRoutes } from "./routes.ts";
+import { changesRoutes } from "./routes.ts";
 import { createProposalHub } from "./streams/proposal-hub.ts";
 import { proposalsOnStreams } from "./streams/proposals-on-streams.ts";
 
@@ -16,7 +17,7 @@ export const changes = {
   inRounds: proposalsInRounds,
 } satisfies Module;
 
-function openIn(ctx: ModuleContext): DatabaseModule<ReturnType<typeof proposalRoutes>> {
+function openIn(ctx: ModuleContext): DatabaseModule<ReturnType<typeof changesRoutes>> {
   const { pool, tables, hooks, schemas, cursors, submit, wake, report } = ctx;
   const changed = (tenant: number) => {
     hub.changed(tenant);
@@ -26,7 +27,7 @@ function openIn(ctx: ModuleContext): DatabaseModule<ReturnType<typeof proposalRo
   const hub = createProposalHub(flows, report("proposal_news_failed"));
   wake.subscribe({ proposals: hub.changed });
   return {
-    routes: proposalRoutes(flows, submit),
+    routes: changesRoutes(flows, submit, revertChanges(pool, schemas, submit)),
     takeCommits: takeDecisions(flows),
     streams: proposalsOnStreams(hub),
     changed,

@@ -1,4 +1,4 @@
-import { attributionProblem, limits, PROPOSAL_STATUSES } from "@holdfast/sdk/protocol";
+import { attributionProblem, limits, PROPOSAL_STATUSES, type RevertBody } from "@holdfast/sdk/protocol";
 import type { Handlers, Query } from "../../edge/http/answer.ts";
 import { decidingCommit } from "../../edge/http/commit-requests.ts";
 import { readInteger } from "../../edge/http/query.ts";
@@ -8,15 +8,16 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/refusal.ts";
 import { nameIn } from "../../kernel/schema/rules/translate.ts";
 import { readParticipantName } from "../../kernel/tokens/rules/participant.ts";
 import type { AskedProposals, ProposalFlows } from "./flows/proposal-flows.ts";
+import type { RevertChanges } from "./flows/revert-changes.ts";
 import { takenOperations } from "./rules/take.ts";
 
-type ProposalHandlers = Pick<
+type ChangesHandlers = Pick<
   Handlers,
-  "listProposals" | "readProposal" | "acceptProposal" | "rejectProposal" | "withdrawProposal"
+  "listProposals" | "readProposal" | "acceptProposal" | "rejectProposal" | "withdrawProposal" | "revertChanges"
 >;
 
-/** Proposals: list, read, accept, reject and withdraw. They are made by commits. */
-export function proposalRoutes(flows: ProposalFlows, submit: SubmitCommits): ProposalHandlers {
+/** Proposals: list, read, accept, reject and withdraw. They are made by commits. And changes that are taken back. */
+export function changesRoutes(flows: ProposalFlows, submit: SubmitCommits, revert: RevertChanges): ChangesHandlers {
   return {
     listProposals: async ({ principal, query: { one } }) => {
       const asked = readQuestion(one);
@@ -59,6 +60,10 @@ export function proposalRoutes(flows: ProposalFlows, submit: SubmitCommits): Pro
       const done = await submitOne(submit, commit, { bytes: bodyBytes, answer, names: undefined });
       return "refusal" in done ? { refusal: done.refusal } : valued(await flows.read(principal, id));
     },
+    revertChanges: async ({ principal, body }) => {
+      const unfit = checkReason(body.reason) ?? checkSelection(body);
+      return valued(unfit ?? (await revert(principal, body)));
+    },
     withdrawProposal: async ({ principal, params: { id = "" }, body }) =>
       valued(checkReason(body?.reason) ?? (await flows.withdraw(principal, id, body?.reason))),
   };
@@ -97,3 +102,13 @@ const isStatus = (text: string): text is AskedProposals["status"] =>
 
 const invalid = (param: string, what: string): Refusal =>
   refuse("invalid_value", { param, message: `"${param}" ${what}` });
+
+function checkSelection({ run, clientTxId, entries, actor }: RevertBody): Refusal | undefined {
+  const given = [run, clientTxId, entries].filter((one) => one !== undefined);
+  if (given.length === 0) return refuse("missing_field", { param: "run" });
+  if (given.length > 1)
+    return invalid("run", "cannot be beside another selection: give one of run, clientTxId and entries.");
+  for (const [name, text] of Object.entries({ run, clientTxId, actor }))
+    if (text?.includes("\0")) return invalid(name, "cannot contain NUL.");
+  return undefined;
+}

@@ -52,6 +52,36 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "branch": "Default: it belongs to none.",
     "ttlSeconds": "Seconds until the proposal expires. Default 30 days."
   },
+  "RevertBody": {
+    "": "Body of a revert: which changes to take back. Exactly one of `run`, `clientTxId` and `entries`.",
+    "run": "All changes of this run.",
+    "clientTxId": "All changes of this commit, by the name that its author gave it.",
+    "entries": "All changes at these positions of the log, the first and the last.",
+    "actor": "Only those of this participant, `<kind>:<id>`. With `clientTxId`: whose commit it is; default: the caller.",
+    "dry": "Says what it would do, and changes nothing.",
+    "created": "What becomes of records that the changes created. Default `delete`.",
+    "overwrite": "Takes back too what others have changed since. Default: those fields stay, and are listed.",
+    "reason": "Why, for the entries that it writes."
+  },
+  "KeptRecord": {
+    "": "A record that was not taken back, or not as a whole.",
+    "model": "As declared.",
+    "why": "`changed`: others have changed it since. `unknown`: the log does not reach back to what it was. `erased`: its values were erased. `refused`: the write was refused.",
+    "fields": "Of `changed`: by field, the value before, the one that was set, and the one at present.",
+    "code": "Of `refused`: one of the codes of errors, and its sentence."
+  },
+  "Reverted": {
+    "": "What a revert has done, or would do.",
+    "run": "The run of its own changes: it can be reverted too.",
+    "entries": "Changes that it was asked to take back, as far as the caller may read them.",
+    "records": "Records that they are on.",
+    "reverted": "Records that it has changed; of a dry run, would change.",
+    "proposed": "Records whose changes are proposals now, because the token may only propose.",
+    "would": "Of a dry run: by record, up to 1 000, what it would write.",
+    "kept": "Records that others have changed since, or that cannot be taken back; up to 1 000.",
+    "lastSyncId": "The position of its last change.",
+    "has_more": "Its time was over: the same request goes on."
+  },
   "Claim": {
     "": "A lease on a record or one of its fields, or a place in its claim queue.",
     "actor": "Participant id of the holder or waiter.",

@@ -1,4 +1,4 @@
-import { limits, type Proposal } from "@holdfast/sdk/protocol";
+import { isRecordId, limits, type Proposal } from "@holdfast/sdk/protocol";
 import { readHead } from "../../../kernel/commits/db/heads.ts";
 import { recordKey } from "../../../kernel/commits/rules/commit-request.ts";
 import type { Database } from "../../../kernel/connection/pool.ts";
@@ -68,7 +68,7 @@ export function proposalFlows({ db, elsewhere, schemas, cursors, changed }: Prop
   }
 
   async function find(by: Principal, id: string): Promise<StoredProposal | Refusal> {
-    const found = await readProposal(db, { tenant: by.tenant, id });
+    const found = isRecordId(id) ? await readProposal(db, { tenant: by.tenant, id }) : undefined;
     const [seen] = found ? await visible(by, [found]) : [];
     return seen ?? refuse("proposal_not_found", { param: "id" });
   }
