@@ -10,6 +10,7 @@ import { type UseMutation, useMutation } from "./hooks/use-mutation.ts";
 import { usePending } from "./hooks/use-pending.ts";
 import { useMyPresence, useOthers, usePresenceStatus, useSelf } from "./hooks/use-presence.ts";
 import { usePreventUnsavedChanges } from "./hooks/use-prevent-unsaved-changes.ts";
+import { type UseProposals, useProposals } from "./hooks/use-proposals.ts";
 import { type UseQuery, useQuery } from "./hooks/use-query.ts";
 import { type UseQueryState, useQueryState } from "./hooks/use-query-state.ts";
 import { type UseRecord, useRecord } from "./hooks/use-record.ts";
@@ -35,6 +36,7 @@ export interface Hooks<S extends ModelSchema> {
   readonly useAttention: typeof useAttention;
   readonly useClaim: UseClaim<S>;
   readonly useClaims: UseClaims<S>;
+  readonly useProposals: UseProposals<S>;
   readonly usePreventUnsavedChanges: typeof usePreventUnsavedChanges;
   readonly useMyPresence: typeof useMyPresence;
   readonly useOthers: typeof useOthers;
@@ -69,6 +71,7 @@ const hooks: Hooks<ModelSchema> = {
   useAttention,
   useClaim,
   useClaims,
+  useProposals,
   usePreventUnsavedChanges,
   useMyPresence,
   useOthers,

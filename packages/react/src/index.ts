@@ -11,6 +11,7 @@ export { type UseMutation, useMutation } from "./hooks/use-mutation.ts";
 export { usePending } from "./hooks/use-pending.ts";
 export { type SetPresence, useMyPresence, useOthers, usePresenceStatus, useSelf } from "./hooks/use-presence.ts";
 export { usePreventUnsavedChanges } from "./hooks/use-prevent-unsaved-changes.ts";
+export { type Proposals, type UseProposals, type UseProposalsQuery, useProposals } from "./hooks/use-proposals.ts";
 export { type UseQuery, useQuery } from "./hooks/use-query.ts";
 export { type QueryState, type UseQueryState, useQueryState } from "./hooks/use-query-state.ts";
 export { type UseRecord, useRecord } from "./hooks/use-record.ts";

@@ -56,6 +56,7 @@ export const stillClient = readsOnly({
   models: new Proxy({}, { get: () => model }),
   claims: { watch: listen, of: () => unknown },
   presence: () => room,
+  proposals: readsOnly({ subscribe: listen, accept: refuse, reject: refuse, withdraw: refuse }),
   status: () => status,
   conflicts: () => none,
   pending: () => none,
