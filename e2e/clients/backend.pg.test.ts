@@ -195,3 +195,19 @@ test("[BE14] a delivery of a registered endpoint verifies, and a changed one doe
   await expect(changed).rejects.toMatchObject({ code: "signature_mismatch" });
   await backend.webhooks.delete(id);
 });
+
+test("[BE16] what a run has changed is taken back, once", async () => {
+  const { backend } = ours;
+  const operation = (data: Record<string, unknown>, action: "create" | "update" = "update") => ({
+    action,
+    model: "slide",
+    id: "taken",
+    data,
+  });
+  await backend.commit([operation({ deckId: "d", title: "One" }, "create")]);
+  await backend.commit([operation({ title: "Two" })], { run: "be16" });
+  expect(await backend.revert({ run: "be16", dry: true })).toMatchObject({ dry: true, reverted: 1 });
+  expect(await backend.revert({ run: "be16" })).toMatchObject({ reverted: 1, kept: [], run: "revert:be16" });
+  expect(await backend.revert({ run: "be16" })).toMatchObject({ reverted: 0, kept: [] });
+  await expect(backend.revert({})).rejects.toMatchObject({ code: "missing_field" });
+});

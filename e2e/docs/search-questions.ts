@@ -21,6 +21,8 @@ export const questions: Readonly<Record<string, readonly string[]>> = {
   "lock record": ["claims"],
   "two agents take the same task": ["claims", "agents"],
   "mcp server": ["agents"],
+  "approve what an agent changes": ["changes"],
+  "undo what an agent did": ["changes"],
   "give an llm tools to edit": ["agents", "packages/agent"],
   // Data on the client
   "limit data on device": ["loading"],

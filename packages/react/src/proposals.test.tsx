@@ -35,7 +35,7 @@ function open() {
   return { wrapper, tell, listeners, told, close: client.close };
 }
 
-test("[V30] proposals are loading until they have been read, and then follow their subscription", async () => {
+test("[V48] proposals are loading until they have been read, and then follow their subscription", async () => {
   const { wrapper, tell, listeners, told, close } = open();
   const hook = renderHook(({ id }) => useProposals({ model: "slide", id }), { wrapper, initialProps: { id: "s1" } });
   expect(hook.result.current).toMatchObject({ proposals: [], isLoading: true });
@@ -56,7 +56,7 @@ test("[V30] proposals are loading until they have been read, and then follow the
   await close();
 });
 
-test("[V30] on a server there are none yet, and nothing is asked", async () => {
+test("[V48] on a server there are none yet, and nothing is asked", async () => {
   const { wrapper: Wrapper, listeners, close } = open();
   const page = (client?: undefined) =>
     renderToString(

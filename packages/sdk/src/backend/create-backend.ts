@@ -1,4 +1,5 @@
 import { localError } from "../errors.ts";
+import type { RevertBody, Reverted } from "../protocol/changes/revert.ts";
 import type { CommitBody, CommitReceipt } from "../protocol/commits/commit.ts";
 import type { ModelSchema, Rename, SchemaPushed } from "../protocol/schema/model-schema.ts";
 import type { Capability, CapabilityBody, EphemeralKey, Identity } from "../protocol/tokens/tokens.ts";
@@ -82,6 +83,11 @@ export interface Backend {
   commit(operations: CommitBody["operations"], options?: BackendCommitOptions): Promise<CommitReceipt>;
   /** Removes every value of a record, from the log too. If it is not there, its id is in `missingIds`. */
   erase(model: string, id: string): Promise<CommitReceipt>;
+  /**
+   * Takes back what a run, a commit, or a part of the log has changed. What others have changed since stays, and is in
+   * `kept`. With `dry` it only says what it would do.
+   */
+  revert(changes: RevertBody): Promise<Reverted>;
   /** The organization and environment of the key. */
   identity(): Promise<Identity>;
   readonly webhooks: WebhookEndpoints;
@@ -145,6 +151,8 @@ export function createBackend({ url, key, timeoutMs = 10_000, fetch }: BackendOp
         // Without a name, the second attempt of an erasure would find nothing to erase.
         idempotencyKey: crypto.randomUUID(),
       }),
+    // What is taken back already has not changed since, so nothing is done twice.
+    revert: (body) => call("revertChanges", { body, repeatable: true }),
     identity,
     webhooks: webhookEndpoints(call),
   };

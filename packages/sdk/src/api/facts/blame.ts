@@ -1,10 +1,10 @@
 import { askServer } from "../../engine/ask-server.ts";
-import { type Attribution, changeAttributionOf } from "../../protocol/commits/attribution-of.ts";
+import { type ChangeAttribution, changeAttributionOf } from "../../protocol/commits/attribution-of.ts";
 import type { List } from "../../protocol/lists/list.ts";
 import type { LogEntry } from "../../protocol/log/log.ts";
 
 /** Who set a field last, when, and what they said of it. */
-export interface LastChange extends Attribution {
+export interface LastChange extends ChangeAttribution {
   /** `<participantKind>:<participantId>` of the writer. */
   readonly by: string;
   /** As ISO 8601. */
