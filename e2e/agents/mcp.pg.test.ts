@@ -13,15 +13,18 @@ const [today, older] = await Promise.all([
 test.each([
   { host: "today's", mcp: today },
   { host: "an older", mcp: older },
-])("[AG7] $host host finds the five tools, with descriptions of the server's models", async ({ mcp }) => {
+])("[AG7] $host host finds the six tools, with descriptions of the server's models", async ({ mcp }) => {
   const { tools } = await mcp.client.listTools();
   expect(tools.map(({ name }) => name).sort()).toEqual(
-    ["claim_record", "list_records", "read_record", "release_record", "update_record"].sort(),
+    ["claim_record", "list_records", "read_proposal", "read_record", "release_record", "update_record"].sort(),
   );
   for (const tool of tools)
     expect(tool).toMatchObject({
       description: expect.stringMatching(/.{40}/),
-      inputSchema: { type: "object", properties: { model: { enum: models } } },
+      inputSchema: {
+        type: "object",
+        properties: tool.name === "read_proposal" ? { proposal: {} } : { model: { enum: models } },
+      },
       annotations: {
         readOnlyHint: /^(read|list)/.test(tool.name),
         destructiveHint: tool.name === "update_record",
