@@ -28,6 +28,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
   parts: async (options) => (await import("./stream/parts.ts")).measureParts(options),
   push: async (options) => (await import("./push/push.ts")).measurePush(options),
   claims: async (options) => (await import("./claims/claims.ts")).measureClaims(options),
+  changes: async (options) => (await import("./changes/changes.ts")).measureChanges(options),
   agents: async (options) => (await import("./claims/agents.ts")).measureAgents(options),
   webhooks: async (options) => (await import("./webhooks/webhooks.ts")).measureWebhooks(options),
   tables: async (options) => (await import("./tables/tables.ts")).measureTables(options),

@@ -10,6 +10,7 @@ export const HEADINGS = {
   lists: "Lists",
   push: "Schema pushes that rewrite records",
   claims: "Claims",
+  changes: "Proposals and reverts",
   agents: "Agents that share a list of tasks",
   webhooks: "Webhooks",
   tables: "Your own tables",

@@ -160,17 +160,17 @@ export function decidingCommit(
   { principal, keyHeader }: Pick<Sender, "principal" | "keyHeader">,
   body: AcceptBody,
   how: Decide["how"],
-  what: { readonly id: string; readonly operations: readonly CommitOperation[] },
+  id: string,
 ): CommitRequest | Refusal {
   const names = commitNames({ keyHeader }, body);
   if (isRefusal(names)) return names;
   const endpoint = how === "accept" ? "acceptProposal" : "rejectProposal";
   return {
     ...{ principal, endpoint, single: false, reads: [], clientId: null, logId: body.logId },
-    ...{ operations: what.operations, decides: { id: what.id, how, reason: body.reason } },
+    ...{ operations: [], decides: { id, how, reason: body.reason, taking: body } },
     ...names,
     serverTxId: newId("stx_"),
-    fingerprint: fingerprint(endpoint, [what.id], body),
+    fingerprint: fingerprint(endpoint, [id], body),
   };
 }
 

@@ -1,15 +1,21 @@
-import { attributionProblem, limits, PROPOSAL_STATUSES, type RevertBody } from "@holdfast/sdk/protocol";
+import {
+  type AcceptBody,
+  attributionProblem,
+  limits,
+  PROPOSAL_STATUSES,
+  type RevertBody,
+} from "@holdfast/sdk/protocol";
 import type { Handlers, Query } from "../../edge/http/answer.ts";
 import { decidingCommit } from "../../edge/http/commit-requests.ts";
 import { readInteger } from "../../edge/http/query.ts";
 import { submitOne } from "../../edge/http/routes/commits.ts";
 import type { SubmitCommits } from "../../kernel/commits/flows/submit-commits.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/refusal.ts";
+import type { ClientNames } from "../../kernel/schema/rules/client-names.ts";
 import { nameIn } from "../../kernel/schema/rules/translate.ts";
-import { readParticipantName } from "../../kernel/tokens/rules/participant.ts";
+import { type Principal, readParticipantName } from "../../kernel/tokens/rules/participant.ts";
 import type { AskedProposals, ProposalFlows } from "./flows/proposal-flows.ts";
 import type { RevertChanges } from "./flows/revert-changes.ts";
-import { takenOperations } from "./rules/take.ts";
 
 type ChangesHandlers = Pick<
   Handlers,
@@ -18,6 +24,22 @@ type ChangesHandlers = Pick<
 
 /** Proposals: list, read, accept, reject and withdraw. They are made by commits. And changes that are taken back. */
 export function changesRoutes(flows: ProposalFlows, submit: SubmitCommits, revert: RevertChanges): ChangesHandlers {
+  /** The fields that a client with an older schema takes. */
+  async function inCurrentNames(
+    by: Principal,
+    id: string,
+    body: AcceptBody,
+    names: ClientNames,
+  ): Promise<AcceptBody | Refusal> {
+    const found = await flows.find(by, id);
+    if (isRefusal(found)) return found;
+    const take = body.take?.map(({ operation, fields }) => {
+      const named = nameIn(names, found.operations[operation]?.model ?? "");
+      return { operation, ...(fields && { fields: fields.map((field) => named(field) ?? field) }) };
+    });
+    return { ...body, ...(take && { take }) };
+  }
+
   return {
     listProposals: async ({ principal, query: { one } }) => {
       const asked = readQuestion(one);
@@ -35,28 +57,23 @@ export function changesRoutes(flows: ProposalFlows, submit: SubmitCommits, rever
       };
     },
     readProposal: async ({ principal, params: { id = "" } }) => valued(await flows.read(principal, id)),
-    acceptProposal: async ({ principal, params: { id = "" }, body = {}, bodyBytes, answer, keyHeader, spoken }) => {
-      const unfit = checkReason(body.reason);
-      if (unfit) return { refusal: unfit };
-      const found = await flows.find(principal, id);
-      if (isRefusal(found)) return { refusal: found };
+    acceptProposal: async ({
+      principal,
+      params: { id = "" },
+      body: sent = {},
+      bodyBytes,
+      answer,
+      keyHeader,
+      spoken,
+    }) => {
       const names = spoken?.names;
-      const take = body.take?.map(({ operation, fields }) => {
-        const named = nameIn(names, found.operations[operation]?.model ?? "");
-        return { operation, ...(fields && { fields: fields.map((field) => named(field) ?? field) }) };
-      });
-      const { onStale = "notify", readAt = found.readAt } = body;
-      const operations = takenOperations(found.operations, take, { onStale, readAt });
-      if (isRefusal(operations)) return { refusal: operations };
-      const commit = decidingCommit({ principal, keyHeader }, body, "accept", { id, operations });
+      const body = names && sent.take ? await inCurrentNames(principal, id, sent, names) : sent;
+      if (isRefusal(body)) return { refusal: body };
+      const commit = checkReason(body.reason) ?? decidingCommit({ principal, keyHeader }, body, "accept", id);
       return await submitOne(submit, commit, { bytes: bodyBytes, answer, names });
     },
     rejectProposal: async ({ principal, params: { id = "" }, body = {}, bodyBytes, answer, keyHeader }) => {
-      const unfit = checkReason(body.reason);
-      if (unfit) return { refusal: unfit };
-      const found = await flows.find(principal, id);
-      if (isRefusal(found)) return { refusal: found };
-      const commit = decidingCommit({ principal, keyHeader }, body, "reject", { id, operations: found.operations });
+      const commit = checkReason(body.reason) ?? decidingCommit({ principal, keyHeader }, body, "reject", id);
       const done = await submitOne(submit, commit, { bytes: bodyBytes, answer, names: undefined });
       return "refusal" in done ? { refusal: done.refusal } : valued(await flows.read(principal, id));
     },

@@ -52,6 +52,8 @@ export interface ProposalDecision {
   readonly how: "accept" | "reject";
   /** A word to its author. */
   readonly reason: string | undefined;
+  /** How operations are taken that it does not have yet. Absent: the commit has its operations. */
+  readonly taking?: Pick<AcceptBody, "take" | "onStale" | "readAt">;
   /** What it takes of it. Absent: all of it, or it rejects it. */
   readonly take?: AcceptBody["take"];
   /** The values are not those that were proposed. */

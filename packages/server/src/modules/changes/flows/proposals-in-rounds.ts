@@ -87,7 +87,8 @@ async function load(pipe: Pipe, jobs: readonly Job[]): Promise<Found> {
       return [`${name.tenant} ${name.author}`, name];
     }),
   );
-  const [proposals, open] = await pipe.send([lockProposals(names), countOpen([...authors.values()])]);
+  const [proposals] = names.length > 0 ? await pipe.send([lockProposals(names)]) : [[]];
+  const [open] = authors.size > 0 ? await pipe.send([countOpen([...authors.values()])]) : [[]];
   return { proposals, authors: open };
 }
 

@@ -4,7 +4,7 @@ import type { CommitRequest, ProposalDecision } from "../../../kernel/commits/ru
 import { isRefusal, type Refusal, refuse } from "../../../kernel/refusal.ts";
 import { nameOf, type Principal } from "../../../kernel/tokens/rules/participant.ts";
 import { lackToDecide, type StoredProposal } from "../rules/proposal.ts";
-import { takingOf } from "../rules/take.ts";
+import { takenOperations, takingOf } from "../rules/take.ts";
 import { denied, type ProposalFlows } from "./proposal-flows.ts";
 
 /** Commits that decide proposals get what their proposals say: whose they are, and why. */
@@ -25,11 +25,12 @@ export function takeDecisions(flows: Pick<ProposalFlows, "find">): TakeCommits {
 function decided(commit: CommitRequest, decides: ProposalDecision, found: StoredProposal): CommitRequest {
   const { id, author, attribution, operations, readAt } = found;
   if (decides.how === "reject") return { ...commit, operations: operations.map(({ base: _, ...one }) => one) };
-  const taking = takingOf(operations, commit.operations);
-  if (isRefusal(taking)) return { ...commit, decides: { ...decides, problem: taking } };
+  const own = ownOperations(commit, found);
+  const taking = isRefusal(own) ? own : takingOf(operations, own);
+  if (isRefusal(own) || isRefusal(taking)) return { ...commit, decides: { ...decides, problem: taking as Refusal } };
   return {
     ...commit,
-    operations: commit.operations.map((one) => ({
+    operations: own.map((one) => ({
       ...one,
       readAt: one.readAt ?? readAt,
       onStale: one.onStale ?? "notify",
@@ -38,6 +39,15 @@ function decided(commit: CommitRequest, decides: ProposalDecision, found: Stored
     attribution: { ...attribution, proposal: id, proposedBy: author },
   };
 }
+
+/** Those that the commit has, or those that it takes of the proposal. */
+const ownOperations = ({ operations, decides }: CommitRequest, found: StoredProposal) =>
+  decides?.taking ? takenOperations(found.operations, decides.taking.take, asStale(decides.taking)) : operations;
+
+const asStale = ({ onStale, readAt }: NonNullable<ProposalDecision["taking"]>) => ({
+  ...(onStale && { onStale }),
+  ...(readAt !== undefined && { readAt }),
+});
 
 function mayNotDecide(by: Principal, found: StoredProposal): Refusal | undefined {
   if (found.author === nameOf(by)) return refuse("own_proposal", { param: "id" });
