@@ -138,7 +138,8 @@ export const section: SuiteSection = {
       "[AT2] A header that differs from the body, one that is not encoded, and one that is sent twice are 400.",
       async (t) => {
         const body = { id: t.id(), data: {}, run: t.id(), reason: "why", onBehalfOf: `user:${t.id()}` };
-        const send = (headers: Readonly<Record<string, string | readonly string[]>>) => t.post(notes, body, { headers });
+        const send = (headers: Readonly<Record<string, string | readonly string[]>>) =>
+          t.post(notes, body, { headers });
         for (const [header, value, param] of [
           ["holdfast-run", "another", "run"],
           ["holdfast-reason", "another", "reason"],
@@ -167,7 +168,10 @@ export const section: SuiteSection = {
       const { name, deckId, token } = await writer(t, [ann, ben]);
       const ids = [t.id(), t.id()];
       const made = t.answered(await t.post(notes, { id: ids[0], data: { deckId }, onBehalfOf: ann }, { token }), 200);
-      t.answered(await t.commit([operation("create", String(ids[1]), { deckId })], { onBehalfOf: ben }, { token }), 200);
+      t.answered(
+        await t.commit([operation("create", String(ids[1]), { deckId })], { onBehalfOf: ben }, { token }),
+        200,
+      );
       t.fits(
         await t.entries(positionOf(made) - 1, ids),
         [ann, ben].map((onBehalfOf) => ({ actor: name, participantKind: "agent", onBehalfOf })),
@@ -325,7 +329,10 @@ export const section: SuiteSection = {
       (query) =>
         `[AT7] The log with ${query.length > 40 ? "a run of 256 characters" : query} is 400, and the parameter is named.`,
       async (t, query) =>
-        t.answered(await t.get(`/v1/log?${query}`), 400, { type: "validation_error", param: String(query.split("=")[0]) }),
+        t.answered(await t.get(`/v1/log?${query}`), 400, {
+          type: "validation_error",
+          param: String(query.split("=")[0]),
+        }),
     ),
     check("[AT8] An erasure takes reasons and meta; runs, and on whose behalf, stay.", async (t) => {
       const given = { ...attribution(t), reason: t.id(), meta: { mark: t.id() } };
@@ -358,7 +365,11 @@ export const section: SuiteSection = {
       t.answered(await t.get(note.path), 200, { claims: [shown] });
       t.answered(await t.get("/v1/claims/mine", { token: agent.token }), 200, { data: [shown] });
       t.answered(await claim(t, agent, note), 200, { ...shown, expiresAt: time });
-      const another = await t.capability({ participantId: t.id(), operations: [`${NOTE}.*`], syncGroups: [agent.group] });
+      const another = await t.capability({
+        participantId: t.id(),
+        operations: [`${NOTE}.*`],
+        syncGroups: [agent.group],
+      });
       const refusal = refusedFor(t, await claim(t, another, note), "claim_conflict", [held]);
       t.fits(refusal.body.claims, [shown], "the holders in the refusal");
     }),

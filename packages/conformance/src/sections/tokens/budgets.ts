@@ -50,14 +50,17 @@ export const section: SuiteSection = {
       t.refused(await t.get(`${notes}/${over.id}`, { token }), "record_not_found");
       t.answered(await t.get(path, { token }), 200, { archivedAt: null, data: { id } });
     }),
-    check("[BU1] Each commit counts the records that it names; after one that is too large, a smaller one lands.", async (t) => {
-      const { write } = await spender(t, { records: 5 });
-      spent(t, await write(6));
-      landed(t, await write(4));
-      spent(t, await write(2));
-      landed(t, await write());
-      spent(t, await write());
-    }),
+    check(
+      "[BU1] Each commit counts the records that it names; after one that is too large, a smaller one lands.",
+      async (t) => {
+        const { write } = await spender(t, { records: 5 });
+        spent(t, await write(6));
+        landed(t, await write(4));
+        spent(t, await write(2));
+        landed(t, await write());
+        spent(t, await write());
+      },
+    ),
     ...checkEach(
       [
         ["no commits", { commits: 0 }],
