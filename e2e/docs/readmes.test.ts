@@ -16,7 +16,7 @@ const published = readdirSync(join(root, "packages"))
   .filter((manifest) => !manifest.private);
 
 /** Code fences, and what stands between blank lines. */
-const blocksOf = (page: string): string[] => page.match(/^```[^]*?^```$|^[^\n]+(?:\n(?!```)[^\n]+)*/gm) ?? [];
+const blocksOf = (page: string): string[] => page.match(/^```[\s\S]*?^```$|^[^\n]+(?:\n(?!```)[^\n]+)*/gm) ?? [];
 const isFence = (block: string) => block.startsWith("```");
 const INSTALL = /^```sh\n(?:(?:npm|npx expo) install [^\n]+\n)+```$/;
 const sentencesOf = (paragraph: string) => paragraph.match(/[^.!?]+(?:[.!?](?!\s|$)[^.!?]*)*[.!?](?=\s|$)/g) ?? [];
