@@ -12,7 +12,7 @@ export const proposer = (t: Kit, group: string, more: object = {}): Promise<Agen
   agent(t, group, { operations: [`${NOTE}.propose`], ...more });
 
 /** A note, an agent that may only propose, and one that may write it. */
-export async function desk(t: Kit, data: Row = {}) {
+export async function reviewScene(t: Kit, data: Row = {}) {
   const note = await t.note(data);
   return { note, author: await proposer(t, note.group), reviewer: await agent(t, note.group) };
 }

@@ -178,42 +178,45 @@ export const section: SuiteSection = {
         "the entries",
       );
     }),
-    check("[AT3] Everyone else is 403 on_behalf_of_denied, by every door, and nothing is written.", async (t) => {
-      const { deckId, group, token } = await writer(t, [`user:${t.id()}`]);
-      const { id, path } = await t.note({ deckId });
-      const asked = { onBehalfOf: `user:${t.id()}` };
-      const headers = { "holdfast-on-behalf-of": asked.onBehalfOf };
-      const create = operation("create", t.id(), { deckId });
-      const denied = { param: "onBehalfOf" };
-      const doors = [
-        () => t.post(notes, { id: create.id, data: { deckId }, ...asked }, { token }),
-        () => t.post(notes, { id: create.id, data: { deckId } }, { token, headers }),
-        () => t.patch(path, { data: { title: "two" }, ...asked }, { token }),
-        () => t.post(`${path}/archive`, asked, { token }),
-        () => t.remove(path, { token, json: asked }),
-        () => t.commit([create], asked, { token }),
-        () => t.post(`${path}/claim`, asked, { token }),
-        () => t.post("/v1/claims", { target: { model: NOTE, id }, ...asked }, { token }),
-      ];
-      for (const door of doors) t.refused(await door(), "on_behalf_of_denied", denied);
-      const commits = [{ clientTxId: t.id(), operations: [create], ...asked }];
-      const bulk = t.answered(await t.post("/v1/commits/bulk", { commits }, { token }), 200);
-      t.fits(rowsOf(bulk), [{ code: "on_behalf_of_denied", httpStatus: 403 }], "the commit of a bulk");
-      const stream = await t.connect({ token });
-      stream.send({ frame: "call", n: 1, name: "commit", body: commits[0] });
-      t.fits(
-        await stream.next("answer", { n: 1 }),
-        { status: 403, body: { code: "on_behalf_of_denied" } },
-        "the commit on a stream",
-      );
-      const user = t.id();
-      const own = await t.ephemeral({ user: { id: user }, operations: [`${NOTE}.*`], syncGroups: [group] });
-      const forOneself = { id: create.id, data: { deckId }, onBehalfOf: `user:${user}` };
-      t.refused(await t.post(notes, forOneself, { token: own.token }), "on_behalf_of_denied", denied);
-      t.refused(await t.get(`${notes}/${create.id}`), "record_not_found");
-      t.is((await historyOf(t, path)).length, 1, "entries of the record");
-      t.answered(await listClaims(t, { id }), 200, { claims: exactly([]) });
-    }),
+    check(
+      "[AT3] Everyone else is 403 on_behalf_of_denied, on every route and on the stream, and nothing is written.",
+      async (t) => {
+        const { deckId, group, token } = await writer(t, [`user:${t.id()}`]);
+        const { id, path } = await t.note({ deckId });
+        const asked = { onBehalfOf: `user:${t.id()}` };
+        const headers = { "holdfast-on-behalf-of": asked.onBehalfOf };
+        const create = operation("create", t.id(), { deckId });
+        const denied = { param: "onBehalfOf" };
+        const ways = [
+          () => t.post(notes, { id: create.id, data: { deckId }, ...asked }, { token }),
+          () => t.post(notes, { id: create.id, data: { deckId } }, { token, headers }),
+          () => t.patch(path, { data: { title: "two" }, ...asked }, { token }),
+          () => t.post(`${path}/archive`, asked, { token }),
+          () => t.remove(path, { token, json: asked }),
+          () => t.commit([create], asked, { token }),
+          () => t.post(`${path}/claim`, asked, { token }),
+          () => t.post("/v1/claims", { target: { model: NOTE, id }, ...asked }, { token }),
+        ];
+        for (const send of ways) t.refused(await send(), "on_behalf_of_denied", denied);
+        const commits = [{ clientTxId: t.id(), operations: [create], ...asked }];
+        const bulk = t.answered(await t.post("/v1/commits/bulk", { commits }, { token }), 200);
+        t.fits(rowsOf(bulk), [{ code: "on_behalf_of_denied", httpStatus: 403 }], "the commit of a bulk");
+        const stream = await t.connect({ token });
+        stream.send({ frame: "call", n: 1, name: "commit", body: commits[0] });
+        t.fits(
+          await stream.next("answer", { n: 1 }),
+          { status: 403, body: { code: "on_behalf_of_denied" } },
+          "the commit on a stream",
+        );
+        const user = t.id();
+        const own = await t.ephemeral({ user: { id: user }, operations: [`${NOTE}.*`], syncGroups: [group] });
+        const forOneself = { id: create.id, data: { deckId }, onBehalfOf: `user:${user}` };
+        t.refused(await t.post(notes, forOneself, { token: own.token }), "on_behalf_of_denied", denied);
+        t.refused(await t.get(`${notes}/${create.id}`), "record_not_found");
+        t.is((await historyOf(t, path)).length, 1, "entries of the record");
+        t.answered(await listClaims(t, { id }), 200, { claims: exactly([]) });
+      },
+    ),
     check("[AT3] A token with * and a secret key write for everyone.", async (t) => {
       const { deckId, token } = await writer(t, ["*"]);
       for (const by of [token, t.environment.key])

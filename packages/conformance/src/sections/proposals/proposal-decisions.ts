@@ -5,13 +5,13 @@ import type { Kit } from "../../kit/kit.ts";
 import {
   create,
   decide,
-  desk,
   PROPOSALS,
   proposalOf,
   propose,
   proposer,
   readProposal,
   recordOf,
+  reviewScene,
   update,
 } from "../../kit/proposal-kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
@@ -21,7 +21,7 @@ const notes = `/v1/models/${NOTE}`;
 
 /** A proposal of an update and a create. */
 async function proposed(t: Kit) {
-  const { note, author, reviewer } = await desk(t, { body: "-" });
+  const { note, author, reviewer } = await reviewScene(t, { body: "-" });
   const added = t.id();
   const operations = [update(note.id, { title: "two", body: "new" }), create(added, note.deckId)];
   const id = proposalOf(t, await t.commit(operations, {}, { token: author.token }));
@@ -112,7 +112,7 @@ export const section: SuiteSection = {
       (who) =>
         `[PR5] If ${who} has changed the same field since, nothing is written, and the receipt has what they wrote.`,
       async (t, who) => {
-        const { note, author, reviewer } = await desk(t, { body: "-" });
+        const { note, author, reviewer } = await reviewScene(t, { body: "-" });
         const id = await propose(t, author, note, { title: "two", body: "new" });
         const by = who === "the reviewer" ? reviewer : await agent(t, note.group);
         t.answered(await t.patch(note.path, { data: { title: "theirs" } }, { token: by.token }), 200);
@@ -137,7 +137,7 @@ export const section: SuiteSection = {
       },
     ),
     check("[PR5] Other fields that were changed since, and fields that are not taken, are no conflict.", async (t) => {
-      const { note, author, reviewer } = await desk(t, { body: "-" });
+      const { note, author, reviewer } = await reviewScene(t, { body: "-" });
       const id = await propose(t, author, note, { title: "two", body: "new" });
       t.answered(await t.patch(note.path, { data: { title: "theirs", order: 7 } }), 200);
       const take = [{ operation: 0, fields: ["body"] }];
@@ -147,7 +147,7 @@ export const section: SuiteSection = {
     check(
       "[PR6] Of decisions at once, one is made: all others are 409 proposal_ended, and the record is as it was decided.",
       async (t) => {
-        const { note, author, reviewer } = await desk(t);
+        const { note, author, reviewer } = await reviewScene(t);
         const second = await agent(t, note.group);
         const ways = [
           ...([reviewer, second] as const).flatMap((who) => [
@@ -170,7 +170,7 @@ export const section: SuiteSection = {
       },
     ),
     check("[PR6] An acceptance that is repeated with its key is answered as before, and written once.", async (t) => {
-      const { note, author, reviewer } = await desk(t);
+      const { note, author, reviewer } = await reviewScene(t);
       const id = await propose(t, author, note, { title: "two" });
       const [key, token] = [t.id(), reviewer.token];
       const accept = () => t.post(`${PROPOSALS}/${id}/accept`, {}, { token, key });
@@ -181,7 +181,7 @@ export const section: SuiteSection = {
       t.refused(await t.post(`${PROPOSALS}/${id}/accept`, {}, { token, key: t.id() }), "proposal_ended");
     }),
     check("[PR1] A write that is proposed again with its key is one proposal.", async (t) => {
-      const { note, author, reviewer } = await desk(t);
+      const { note, author, reviewer } = await reviewScene(t);
       const options = { token: author.token, key: t.id() };
       const send = () => t.patch(note.path, { data: { title: "two" } }, options);
       const first = t.answered(await send(), 200, { status: "proposed" });
@@ -190,7 +190,7 @@ export const section: SuiteSection = {
       t.is((await t.listed(list, { token: reviewer.token })).length, 1, "proposals");
     }),
     check("[PR7] The author neither accepts nor rejects: 403 own_proposal, also if they may write.", async (t) => {
-      const { note, author, reviewer } = await desk(t);
+      const { note, author, reviewer } = await reviewScene(t);
       const own = await propose(t, reviewer, note, { title: "two" }, { propose: true });
       const byAuthor = await propose(t, author, note, { title: "three" });
       for (const [who, id] of [
@@ -206,7 +206,7 @@ export const section: SuiteSection = {
       t.fits(await recordOf(t, note.path), { title: "one" }, "the record");
     }),
     check("[PR7] Only its author withdraws it, and then it is not decided.", async (t) => {
-      const { note, author, reviewer } = await desk(t);
+      const { note, author, reviewer } = await reviewScene(t);
       const id = await propose(t, author, note, { title: "two" });
       t.refused(await decide(t, reviewer, id, "withdraw"), "not_proposal_author");
       t.answered(await decide(t, author, id, "withdraw", { reason: "Not yet" }), 200, {
@@ -238,7 +238,7 @@ export const section: SuiteSection = {
       t.fits(await recordOf(t, note.path), { title: "one" }, "the record");
     }),
     check("[PR7] A rejection writes nothing, and says by whom and why.", async (t) => {
-      const { note, author, reviewer } = await desk(t);
+      const { note, author, reviewer } = await reviewScene(t);
       const id = await propose(t, author, note, { title: "two" });
       t.answered(await decide(t, reviewer, id, "reject", { reason: "Too short" }), 200, {
         object: "proposal",
@@ -252,7 +252,7 @@ export const section: SuiteSection = {
     check(
       "[PR16] A commit with decide accepts a proposal, in a bulk too, with some of its fields and corrected values.",
       async (t) => {
-        const { note, author, reviewer } = await desk(t, { body: "-" });
+        const { note, author, reviewer } = await reviewScene(t, { body: "-" });
         const run = t.id();
         const id = await propose(t, author, note, { title: "Teh", body: "new" }, { run });
         const commit = {
@@ -281,7 +281,7 @@ export const section: SuiteSection = {
       },
     ),
     check("[PR16] What was not proposed is 400 not_proposed, and the proposal stays open.", async (t) => {
-      const { note, author, reviewer } = await desk(t);
+      const { note, author, reviewer } = await reviewScene(t);
       const other = await t.note({ deckId: note.deckId });
       const id = await propose(t, author, note, { title: "two" });
       const accept = { decide: { proposal: id, how: "accept" } };
@@ -302,7 +302,7 @@ export const section: SuiteSection = {
       t.fits(await recordOf(t, note.path), { title: "one" }, "the record");
     }),
     check("[PR16] A commit with decide rejects a proposal and writes nothing, whoever holds the record.", async (t) => {
-      const { note, author, reviewer } = await desk(t);
+      const { note, author, reviewer } = await reviewScene(t);
       const id = await propose(t, author, note, { title: "two" });
       t.answered(await claim(t, await agent(t, note.group), note), 201);
       const reject = { decide: { proposal: id, how: "reject", reason: "No" } };

@@ -4,13 +4,13 @@ import { agent, claim } from "../../kit/claim-kit.ts";
 import {
   create,
   decide,
-  desk,
   PROPOSALS,
   proposalOf,
   propose,
   proposer,
   readProposal,
   recordOf,
+  reviewScene,
   update,
 } from "../../kit/proposal-kit.ts";
 import { schemaTenant } from "../../kit/schema-tenant.ts";
@@ -71,7 +71,7 @@ export const section: SuiteSection = {
     check(
       "[PR1] Who may write proposes with propose, on every route, in a commit and in a bulk, also with a secret key.",
       async (t) => {
-        const { note, reviewer } = await desk(t);
+        const { note, reviewer } = await reviewScene(t);
         const { path, deckId } = note;
         const [id, asked, token] = [t.id(), { propose: true }, reviewer.token];
         const commits = [{ clientTxId: t.id(), operations: [update(note.id, { title: "two" })], ...asked }];
@@ -111,7 +111,7 @@ export const section: SuiteSection = {
       },
     ),
     check("[PR2] What could not land is refused as a commit is, and nothing is proposed.", async (t) => {
-      const { note, author } = await desk(t);
+      const { note, author } = await reviewScene(t);
       const { token } = author;
       const { id, path, at, group } = note;
       const reader = await agent(t, group, { operations: [`${NOTE}.read`] });
@@ -133,21 +133,24 @@ export const section: SuiteSection = {
       t.is(await t.listed(`${PROPOSALS}?model=${NOTE}&id=${id}`), [], "the proposals");
     }),
     check("[PR2] An erasure cannot be proposed.", async (t) => {
-      const { note, author } = await desk(t);
+      const { note, author } = await reviewScene(t);
       const erase = `${note.path}?erase=true`;
       t.refused(await t.remove(erase, { token: author.token }), "capability_scope_denied");
       t.refused(await t.remove(erase, { json: { propose: true } }), "invalid_value", { param: "propose" });
       t.answered(await t.get(note.path), 200);
     }),
     check("[PR2] A proposal needs no claim, and none stops it.", async (t) => {
-      const { note, author, reviewer } = await desk(t);
+      const { note, author, reviewer } = await reviewScene(t);
       t.answered(await claim(t, reviewer, note), 201);
       await propose(t, author, note, { title: "two" });
     }),
     check(
       "[PR8] A proposal is seen only by those who may read all of its records, now, when it was proposed, and where it would put them.",
       async (t) => {
-        const [{ note: a, author, reviewer }, { note: b, reviewer: other }] = [await desk(t), await desk(t)];
+        const [{ note: a, author, reviewer }, { note: b, reviewer: other }] = [
+          await reviewScene(t),
+          await reviewScene(t),
+        ];
         const wide = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [a.group, b.group] });
         const asked = { propose: true };
         const both = proposalOf(
@@ -173,7 +176,7 @@ export const section: SuiteSection = {
       },
     ),
     check("[PR8] It does not exist for those who may not read its model, nor in another tenant.", async (t) => {
-      const { note, author } = await desk(t);
+      const { note, author } = await reviewScene(t);
       const id = await propose(t, author, note, { title: "two" });
       const ofAnotherModel = await agent(t, note.group, { operations: [`${WHOLE}.*`] });
       const tokens = [ofAnotherModel.token, t.otherKey(), (await t.freshTenant()).key];
@@ -200,7 +203,7 @@ export const section: SuiteSection = {
     check(
       "[PR9] Lists can be limited to a status, a record, an author, a run and a branch, and have the oldest first, page by page.",
       async (t) => {
-        const { note, author, reviewer } = await desk(t);
+        const { note, author, reviewer } = await reviewScene(t);
         const [run, branch] = [t.id(), t.id()];
         const names: string[] = [];
         for (let i = 0; i < 6; i++)
@@ -241,7 +244,7 @@ export const section: SuiteSection = {
       async (t, query) => t.answered(await t.get(`${PROPOSALS}?${query}`), 400, { type: "validation_error" }),
     ),
     check("[PR10] A proposal says how long it can be decided: from 60 seconds to 90 days.", async (t) => {
-      const { note, author } = await desk(t);
+      const { note, author } = await reviewScene(t);
       for (const ttlSeconds of [60, 90 * 86_400]) {
         const id = await propose(t, author, note, { title: "two" }, { propose: { ttlSeconds } });
         t.is(secondsOf(t.answered(await readProposal(t, author, id), 200)), ttlSeconds, "the seconds until it expires");
@@ -266,7 +269,7 @@ export const section: SuiteSection = {
       },
     ),
     check("[PR11] When a record is erased, its proposals are erased too; a deletion leaves them.", async (t) => {
-      const { note, author, reviewer } = await desk(t);
+      const { note, author, reviewer } = await reviewScene(t);
       const other = await t.note({ deckId: note.deckId });
       const erased = await propose(t, author, note, { title: "two" });
       const batch = [update(other.id, { title: "two" }), update(note.id, { title: "three" })];
@@ -313,8 +316,8 @@ export const section: SuiteSection = {
     check(
       "[PR17] A stream that sends proposals is told when those that its reader may see are made and decided; others are told nothing.",
       async (t) => {
-        const { note, author, reviewer } = await desk(t);
-        const elsewhere = await desk(t);
+        const { note, author, reviewer } = await reviewScene(t);
+        const elsewhere = await reviewScene(t);
         const [near, far, silent] = [
           await t.connect({ token: reviewer.token }),
           await t.connect({ token: elsewhere.reviewer.token }),

@@ -18,46 +18,49 @@ async function spender(t: Kit, budget: object, operations: readonly string[] = [
   return { ...made, deckId, create, write };
 }
 
-const landed = (t: Kit, answer: Answer) => t.answered(answer, 200, { status: "confirmed" });
+const confirmed = (t: Kit, answer: Answer) => t.answered(answer, 200, { status: "confirmed" });
 const spent = (t: Kit, answer: Answer) => t.refused(answer, "budget_spent");
 
 export const section: SuiteSection = {
   title: "Budgets",
   cases: [
-    check("[BU1] A commit beyond the budget is 429 budget_spent, by every door, and writes nothing.", async (t) => {
-      const { deckId, create, token, write } = await spender(t, { commits: 2 });
-      landed(t, await write());
-      const id = t.id();
-      const path = `${notes}/${id}`;
-      landed(t, await t.post(notes, { id, data: { deckId } }, { token }));
-      const over = create();
-      for (const door of [
-        () => t.commit([over], {}, { token }),
-        () => t.post(notes, { id: over.id, data: { deckId } }, { token }),
-        () => t.patch(path, { data: { title: "x" } }, { token }),
-        () => t.post(`${path}/archive`, undefined, { token }),
-        () => t.remove(path, { token }),
-      ])
-        spent(t, await door());
-      const commits = [over, create()].map((one) => ({ clientTxId: t.id(), operations: [one] }));
-      const bulk = t.answered(await t.post("/v1/commits/bulk", { commits }, { token }), 200);
-      const refusal = { code: "budget_spent", httpStatus: 429 };
-      t.fits(rowsOf(bulk), [refusal, refusal], "the commits of a bulk");
-      const stream = await t.connect({ token });
-      stream.send({ frame: "call", n: 1, name: "commit", body: commits[0] });
-      const answer = await stream.next("answer", { n: 1 });
-      t.fits(answer, { status: 429, body: { code: "budget_spent" } }, "the commit on a stream");
-      t.refused(await t.get(`${notes}/${over.id}`, { token }), "record_not_found");
-      t.answered(await t.get(path, { token }), 200, { archivedAt: null, data: { id } });
-    }),
+    check(
+      "[BU1] A commit beyond the budget is 429 budget_spent, on every route and on the stream, and writes nothing.",
+      async (t) => {
+        const { deckId, create, token, write } = await spender(t, { commits: 2 });
+        confirmed(t, await write());
+        const id = t.id();
+        const path = `${notes}/${id}`;
+        confirmed(t, await t.post(notes, { id, data: { deckId } }, { token }));
+        const over = create();
+        for (const send of [
+          () => t.commit([over], {}, { token }),
+          () => t.post(notes, { id: over.id, data: { deckId } }, { token }),
+          () => t.patch(path, { data: { title: "x" } }, { token }),
+          () => t.post(`${path}/archive`, undefined, { token }),
+          () => t.remove(path, { token }),
+        ])
+          spent(t, await send());
+        const commits = [over, create()].map((one) => ({ clientTxId: t.id(), operations: [one] }));
+        const bulk = t.answered(await t.post("/v1/commits/bulk", { commits }, { token }), 200);
+        const refusal = { code: "budget_spent", httpStatus: 429 };
+        t.fits(rowsOf(bulk), [refusal, refusal], "the commits of a bulk");
+        const stream = await t.connect({ token });
+        stream.send({ frame: "call", n: 1, name: "commit", body: commits[0] });
+        const answer = await stream.next("answer", { n: 1 });
+        t.fits(answer, { status: 429, body: { code: "budget_spent" } }, "the commit on a stream");
+        t.refused(await t.get(`${notes}/${over.id}`, { token }), "record_not_found");
+        t.answered(await t.get(path, { token }), 200, { archivedAt: null, data: { id } });
+      },
+    ),
     check(
       "[BU1] Each commit counts the records that it names; after one that is too large, a smaller one lands.",
       async (t) => {
         const { write } = await spender(t, { records: 5 });
         spent(t, await write(6));
-        landed(t, await write(4));
+        confirmed(t, await write(4));
         spent(t, await write(2));
-        landed(t, await write());
+        confirmed(t, await write());
         spent(t, await write());
       },
     ),
@@ -78,20 +81,20 @@ export const section: SuiteSection = {
     check("[BU2] With per: run, each run has the budget, and commits without a run are one run.", async (t) => {
       const { write } = await spender(t, { commits: 1, per: "run" });
       for (const more of [{ run: t.id() }, { run: t.id() }, {}]) {
-        landed(t, await write(1, more));
+        confirmed(t, await write(1, more));
         spent(t, await write(1, more));
       }
     }),
     check("[BU2] Without it, the budget is for all that the token writes.", async (t) => {
       const { write } = await spender(t, { commits: 2 });
-      landed(t, await write(1, { run: t.id() }));
-      landed(t, await write(1, { run: t.id() }));
+      confirmed(t, await write(1, { run: t.id() }));
+      confirmed(t, await write(1, { run: t.id() }));
       spent(t, await write(1, { run: t.id() }));
     }),
     check("[BU3] Refused, conflicting and repeated commits are not counted.", async (t) => {
       const { create, token, write } = await spender(t, { commits: 2 });
       const [key, first] = [t.id(), create()];
-      const made = landed(t, await t.commit([first], {}, { token, key }));
+      const made = confirmed(t, await t.commit([first], {}, { token, key }));
       t.is((await t.commit([first], {}, { token, key })).text, made.text, "the receipt of the same key");
       const path = `${notes}/${first.id}`;
       t.refused(await t.patch(path, { data: { colour: 1 } }, { token }), "unknown_field");
@@ -99,7 +102,7 @@ export const section: SuiteSection = {
       const late = { data: { title: "mine" }, readAt: Number(made.body.lastSyncId) };
       t.refused(await t.patch(path, { ...late, onStale: "reject" }, { token }), "stale_context");
       t.answered(await t.patch(path, { ...late, onStale: "notify" }, { token }), 200, { status: "rejected" });
-      landed(t, await write());
+      confirmed(t, await write());
       spent(t, await write());
     }),
     check("[BU3] A commit that becomes a proposal is counted.", async (t) => {
@@ -122,11 +125,11 @@ export const section: SuiteSection = {
     }),
     check("[BU4] A rotated token shares the budget of the token before it.", async (t) => {
       const { id, token, write } = await spender(t, { commits: 2 });
-      landed(t, await write());
+      confirmed(t, await write());
       const next = t.answered(await t.post(`${capabilities}/${id}/rotate`, { graceSeconds: 60 }), 201).body;
       t.after(() => t.remove(`${capabilities}/${next.id}`));
       const second = String(next.token);
-      landed(t, await write(1, {}, second));
+      confirmed(t, await write(1, {}, second));
       for (const one of [token, second]) spent(t, await write(1, {}, one));
     }),
     check("[BU4] A budget is in the capability's answers, and in what the token says of itself.", async (t) => {
