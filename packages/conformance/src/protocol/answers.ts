@@ -48,6 +48,10 @@ export interface Entry {
   readonly participantKind: string;
   readonly createdAt: string;
   readonly left?: boolean;
+  readonly reason?: string;
+  readonly run?: string;
+  readonly onBehalfOf?: string;
+  readonly meta?: Row;
 }
 
 export interface Receipt {
