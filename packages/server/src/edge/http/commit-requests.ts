@@ -162,6 +162,7 @@ export function decidingCommit(
   how: Decide["how"],
   id: string,
 ): CommitRequest | Refusal {
+  if (!isRecordId(id)) return refuse("proposal_not_found", { param: "id" });
   const names = commitNames({ keyHeader }, body);
   if (isRefusal(names)) return names;
   const endpoint = how === "accept" ? "acceptProposal" : "rejectProposal";

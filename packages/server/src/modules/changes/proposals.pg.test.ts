@@ -420,3 +420,20 @@ test("[PR17] a stream that asks is told of proposals that its reader may see, by
   expect([told(near), told(hidden), told(silent)]).toEqual([6, 0, 0]);
   for (const stream of [near, far, hidden, silent]) await stream.close();
 });
+
+test("[PR8] an id that none can have is one that does not exist", async () => {
+  for (const id of ["a%00", "..%2f", "x".repeat(256), "%F0%9F%98%80"]) {
+    expect((await call("GET", `/v1/proposals/${id}`)).status).toBe(404);
+    for (const how of ["accept", "reject", "withdraw"])
+      expect([id, how, (await call("POST", `/v1/proposals/${id}/${how}`, { json: {} })).status]).toEqual([
+        id,
+        how,
+        404,
+      ]);
+  }
+  const operations = [{ action: "delete", model: "slide", id: "s1" }];
+  for (const proposal of ["", "a b", "😀"])
+    expect(
+      (await call("POST", "/v1/commits", { json: { operations, decide: { proposal, how: "accept" } } })).status,
+    ).toBe(404);
+});

@@ -80,7 +80,9 @@ const concerns = (jobs: readonly Job[]): boolean =>
 
 async function load(pipe: Pipe, jobs: readonly Job[]): Promise<Found> {
   const commits = commitsOf(jobs);
-  const names = commits.flatMap(({ decides, principal: { tenant } }) => (decides ? { tenant, id: decides.id } : []));
+  const names = commits.flatMap(({ decides, principal: { tenant } }) =>
+    decides && !decides.problem ? { tenant, id: decides.id } : [],
+  );
   const authors = new Map(
     commits.filter(proposes).map(({ principal }) => {
       const name = { tenant: principal.tenant, author: nameOf(principal) };
