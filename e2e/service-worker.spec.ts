@@ -92,6 +92,6 @@ test("[Y31] [N48] a module service worker reads, writes and claims on its stream
     { verb: "updated", data: { title: "claimed" } },
   ]);
   expect(await askWorker(context, "@holdfast/sdk", { url, token, id })).toEqual({
-    reason: expect.stringMatching(/import\(\) is disallowed.* use "@holdfast\/sdk\/worker" there\./),
+    reason: expect.stringMatching(/import\(\) is disallowed.* use "@holdfast\/sdk\/worker" in them\./),
   });
 });

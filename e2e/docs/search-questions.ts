@@ -22,7 +22,7 @@ export const questions: Readonly<Record<string, readonly string[]>> = {
   "two agents take the same task": ["claims", "agents"],
   "mcp server": ["agents"],
   "approve what an agent changes": ["changes"],
-  "undo what an agent did": ["changes"],
+  "take back what an agent did": ["changes"],
   "give an llm tools to edit": ["agents", "packages/agent"],
   // Data on the client
   "limit data on device": ["loading"],

@@ -172,7 +172,7 @@ export const wireHistory: readonly { version: number; date: string; hash: string
   {
     version: 25,
     date: "2026-11-30",
-    hash: "25c279f5ebae528b",
+    hash: "49cb41620d27b84d",
     change:
       "Commits, claims, log entries and webhooks may have `reason`, `run`, `onBehalfOf` and `meta`; tokens have `onBehalfOf` and a `budget`. Commits may have `propose` or `decide`, receipts can be `proposed`, and streams have `proposals` frames; `/v1/revert` is new.",
   },

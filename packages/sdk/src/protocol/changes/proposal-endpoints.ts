@@ -68,7 +68,7 @@ export const proposalEndpoints = {
     body: EndProposalBody,
     bodyOptional: true,
     reply: { 200: Proposal },
-    errors: ["proposal_not_found", "proposal_ended", "not_proposal_author"],
+    errors: ["proposal_not_found", "proposal_ended", "not_proposal_author", "idempotency_conflict"],
   },
   revertChanges: {
     summary: "Take changes back: of a run, of a commit, or at positions of the log",

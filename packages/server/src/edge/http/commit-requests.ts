@@ -5,7 +5,6 @@ import {
   CommitBody,
   type CreateBody,
   commitProblem,
-  type Decide,
   type EndpointName,
   isRecordId,
   type OperationBody,
@@ -13,7 +12,12 @@ import {
   type UpdateBody,
 } from "@holdfast/sdk/protocol";
 import { newId } from "../../ids.ts";
-import type { CommitAction, CommitOperation, CommitRequest } from "../../kernel/commits/rules/commit-request.ts";
+import type {
+  CommitAction,
+  CommitOperation,
+  CommitRequest,
+  ProposalDecision,
+} from "../../kernel/commits/rules/commit-request.ts";
 import { isVisibleName, requestKey } from "../../kernel/commits/rules/idempotency-key.ts";
 import { canonical } from "../../kernel/json/canonical.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/refusal.ts";
@@ -155,17 +159,19 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
 
 const checkShape = shapeCheck(CommitBody);
 
+const DECIDING = { accept: "acceptProposal", reject: "rejectProposal", withdraw: "withdrawProposal" } as const;
+
 /** A commit that decides a proposal by its route. */
 export function decidingCommit(
   { principal, keyHeader }: Pick<Sender, "principal" | "keyHeader">,
   body: AcceptBody,
-  how: Decide["how"],
+  how: ProposalDecision["how"],
   id: string,
 ): CommitRequest | Refusal {
   if (!isRecordId(id)) return refuse("proposal_not_found", { param: "id" });
   const names = commitNames({ keyHeader }, body);
   if (isRefusal(names)) return names;
-  const endpoint = how === "accept" ? "acceptProposal" : "rejectProposal";
+  const endpoint = DECIDING[how];
   return {
     ...{ principal, endpoint, single: false, reads: [], clientId: null, logId: body.logId },
     ...{ operations: [], decides: { id, how, reason: body.reason, taking: body } },

@@ -23,7 +23,7 @@ function openIn(ctx: ModuleContext): DatabaseModule<ReturnType<typeof changesRou
     hub.changed(tenant);
     wake.proposals(tenant);
   };
-  const flows = proposalFlows({ db: pool, elsewhere: { tables, places: hooks.places }, schemas, cursors, changed });
+  const flows = proposalFlows({ db: pool, elsewhere: { tables, places: hooks.places }, schemas, cursors });
   const hub = createProposalHub(flows, report("proposal_news_failed"));
   wake.subscribe({ proposals: hub.changed });
   return {

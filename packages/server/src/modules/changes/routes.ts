@@ -5,7 +5,7 @@ import {
   PROPOSAL_STATUSES,
   type RevertBody,
 } from "@holdfast/sdk/protocol";
-import type { Handlers, Query } from "../../edge/http/answer.ts";
+import type { ApiRequest, Handlers, Query } from "../../edge/http/answer.ts";
 import { decidingCommit } from "../../edge/http/commit-requests.ts";
 import { readInteger } from "../../edge/http/query.ts";
 import { submitOne } from "../../edge/http/routes/commits.ts";
@@ -40,6 +40,15 @@ export function changesRoutes(flows: ProposalFlows, submit: SubmitCommits, rever
     return { ...body, ...(take && { take }) };
   }
 
+  const ending =
+    (how: "reject" | "withdraw") => async (asked: ApiRequest<"rejectProposal"> | ApiRequest<"withdrawProposal">) => {
+      const { principal, params, body = {}, bodyBytes, answer, keyHeader } = asked;
+      const { id = "" } = params;
+      const commit = checkReason(body.reason) ?? decidingCommit({ principal, keyHeader }, body, how, id);
+      const done = await submitOne(submit, commit, { bytes: bodyBytes, answer, names: undefined });
+      return "refusal" in done ? { refusal: done.refusal } : valued(await flows.read(principal, id));
+    };
+
   return {
     listProposals: async ({ principal, query: { one } }) => {
       const asked = readQuestion(one);
@@ -72,17 +81,12 @@ export function changesRoutes(flows: ProposalFlows, submit: SubmitCommits, rever
       const commit = checkReason(body.reason) ?? decidingCommit({ principal, keyHeader }, body, "accept", id);
       return await submitOne(submit, commit, { bytes: bodyBytes, answer, names });
     },
-    rejectProposal: async ({ principal, params: { id = "" }, body = {}, bodyBytes, answer, keyHeader }) => {
-      const commit = checkReason(body.reason) ?? decidingCommit({ principal, keyHeader }, body, "reject", id);
-      const done = await submitOne(submit, commit, { bytes: bodyBytes, answer, names: undefined });
-      return "refusal" in done ? { refusal: done.refusal } : valued(await flows.read(principal, id));
-    },
+    rejectProposal: ending("reject"),
     revertChanges: async ({ principal, body }) => {
       const unfit = checkReason(body.reason) ?? checkSelection(body);
       return valued(unfit ?? (await revert(principal, body)));
     },
-    withdrawProposal: async ({ principal, params: { id = "" }, body }) =>
-      valued(checkReason(body?.reason) ?? (await flows.withdraw(principal, id, body?.reason))),
+    withdrawProposal: ending("withdraw"),
   };
 }
 

@@ -49,7 +49,7 @@ export const stepOf = ({ action, id, data, changes }: CommitOperation): WriteSte
 /** How a commit decides a proposal. */
 export interface ProposalDecision {
   readonly id: string;
-  readonly how: "accept" | "reject";
+  readonly how: "accept" | "reject" | "withdraw";
   /** A word to its author. */
   readonly reason: string | undefined;
   /** How operations are taken that it does not have yet. Absent: the commit has its operations. */

@@ -43,7 +43,7 @@ function decide(state: TenantState, commit: CommitRequest): Decision {
   if (replay) return replay;
   const whole = commit.decides?.problem ?? firstOf(state, (module) => module.judgeCommit?.(commit));
   if (whole) return { kind: "refused", refusal: whole };
-  if (commit.decides?.how === "reject") return rejectProposal(state, commit);
+  if (commit.decides && commit.decides.how !== "accept") return endProposal(state, commit);
   const refusal =
     checkNames(state, commit) ??
     checkCommitBytes(state, commit) ??
@@ -74,9 +74,10 @@ function decide(state: TenantState, commit: CommitRequest): Decision {
   };
 }
 
-/** Those may reject it who may write all of it. */
-function rejectProposal(state: TenantState, commit: CommitRequest): Decision {
-  const refusal = checkScope(state, commit) ?? checkModules(state, commit);
+/** Those may reject it who may write all of it. Its author can withdraw it, whatever the token may write. */
+function endProposal(state: TenantState, commit: CommitRequest): Decision {
+  const hidden = commit.decides?.how === "reject" ? checkScope(state, commit) : undefined;
+  const refusal = hidden ?? checkModules(state, commit);
   if (refusal) return { kind: "refused", refusal };
   const { syncId: lastSyncId, logId } = state.head;
   return {

@@ -12,5 +12,6 @@ export const proposes = ({ propose, decides, operations, principal: { scope } }:
 export const proposalIdOf = ({ serverTxId }: Pick<CommitRequest, "serverTxId">): string =>
   serverTxId.replace(/^stx_/, "prop_");
 
-/** Whether it writes nothing now: it proposes, or it rejects a proposal. */
-export const asksOnly = (commit: CommitRequest): boolean => commit.decides?.how === "reject" || proposes(commit);
+/** Whether it writes nothing now: it proposes, or it ends a proposal. */
+export const asksOnly = (commit: CommitRequest): boolean =>
+  (commit.decides !== undefined && commit.decides.how !== "accept") || proposes(commit);

@@ -94,7 +94,7 @@ export const insertProposals = (made: readonly NewProposal[]): Statement<void>[]
 ];
 
 export interface EndedProposal extends ProposalName {
-  readonly status: "accepted" | "rejected";
+  readonly status: "accepted" | "rejected" | "withdrawn";
   readonly by: string;
   readonly at: string;
   readonly end: ProposalEnd;
@@ -216,21 +216,6 @@ export async function listProposals(
     found: found.map(({ candidates: _, ...row }) => toProposal(row)),
     hasMore: (rows[0]?.candidates ?? 0) > found.length,
   };
-}
-
-/** Undefined: it is not open, or there is none. */
-export async function withdrawProposal(
-  db: Transaction,
-  { tenant, id }: ProposalName,
-  by: string,
-  end: ProposalEnd,
-): Promise<StoredProposal | undefined> {
-  const { rows } = await db.query<Row>(
-    `update holdfast.proposal p set status = 'withdrawn', ends_at = clock_timestamp(), decided_by = $3, decision = $4
-     where p.tenant = $1 and p.id = $2 and p.status = 'open' and p.ends_at > clock_timestamp() returning ${COLUMNS}`,
-    [tenant, id, by, JSON.stringify(end)],
-  );
-  return rows[0] && toProposal(rows[0]);
 }
 
 /** Those that were made or decided, or have expired, within the last so many milliseconds. */

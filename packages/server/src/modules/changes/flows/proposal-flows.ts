@@ -8,7 +8,7 @@ import { isRefusal, type Refusal, refuse } from "../../../kernel/refusal.ts";
 import { schemaAt } from "../../../kernel/schema/flows/live-schema.ts";
 import type { SchemaCache } from "../../../kernel/schema/flows/schema-cache.ts";
 import { organizationGroup } from "../../../kernel/schema/rules/sync-group.ts";
-import { nameOf, type Principal } from "../../../kernel/tokens/rules/participant.ts";
+import type { Principal } from "../../../kernel/tokens/rules/participant.ts";
 import { checkModel, deny, type Lack } from "../../../kernel/tokens/rules/scope.ts";
 import {
   listProposals,
@@ -16,17 +16,14 @@ import {
   type ProposalQuestion,
   readChanged,
   readProposal,
-  withdrawProposal,
 } from "../db/proposals.ts";
 import { isVisibleTo, presentProposal, type StoredProposal } from "../rules/proposal.ts";
-import { ended } from "./proposals-in-rounds.ts";
 
 export interface ProposalFlows {
   list(by: Principal, asked: AskedProposals): Promise<ProposalPage | Refusal>;
   read(by: Principal, id: string): Promise<Proposal | Refusal>;
   /** As it is stored, for the one who is going to accept it. */
   find(by: Principal, id: string): Promise<StoredProposal | Refusal>;
-  withdraw(by: Principal, id: string, reason: string | undefined): Promise<Proposal | Refusal>;
   /** Those of the last so many milliseconds. */
   changedSince(tenant: number, ms: number): Promise<readonly ChangedProposal[]>;
   /** Whether a reader may see one of them. */
@@ -53,12 +50,10 @@ export interface ProposalsIn {
   readonly elsewhere: PlacedRecords;
   readonly schemas: SchemaCache;
   readonly cursors: PageCursors;
-  /** Proposals of a tenant have changed. */
-  changed(tenant: number): void;
 }
 
 /** Reads proposals, and ends them without writing them. */
-export function proposalFlows({ db, elsewhere, schemas, cursors, changed }: ProposalsIn): ProposalFlows {
+export function proposalFlows({ db, elsewhere, schemas, cursors }: ProposalsIn): ProposalFlows {
   async function visible<P extends ChangedProposal>(by: Principal, proposals: readonly P[]): Promise<readonly P[]> {
     if (by.scope === undefined) return proposals;
     const records = proposals.flatMap((proposal) => proposal.records);
@@ -112,19 +107,6 @@ export function proposalFlows({ db, elsewhere, schemas, cursors, changed }: Prop
     async read(by, id) {
       const found = await find(by, id);
       return isRefusal(found) ? found : (await presenter(by))(found);
-    },
-    async withdraw(by, id, reason) {
-      const found = await find(by, id);
-      if (isRefusal(found)) return found;
-      const { tenant } = by;
-      if (found.author !== nameOf(by)) return refuse("not_proposal_author", { param: "id" });
-      const done = await withdrawProposal(db, { tenant, id }, nameOf(by), { ...(reason !== undefined && { reason }) });
-      if (done) {
-        changed(tenant);
-        return (await presenter(by))(done);
-      }
-      const now = await find(by, id);
-      return isRefusal(now) ? now : ended(now.status, now.decidedBy);
     },
   };
 }

@@ -123,7 +123,7 @@ function roundOf(tenant: number, known: ReadonlyMap<string, OpenProposal>, open:
       decided.set(id, {
         tenant,
         id,
-        status: isAccepted ? "accepted" : "rejected",
+        status: ENDED[how],
         by: nameOf(principal),
         at: now,
         end,
@@ -148,6 +148,8 @@ function roundOf(tenant: number, known: ReadonlyMap<string, OpenProposal>, open:
   };
 }
 
+const ENDED = { accept: "accepted", reject: "rejected", withdraw: "withdrawn" } as const;
+
 const proposalOf = (commit: CommitRequest) => ({
   id: proposalIdOf(commit),
   clientTxId: commit.clientTxId,
@@ -163,7 +165,7 @@ function judgeOpen(known: OpenProposal | undefined, before: EndedProposal | unde
 }
 
 /** One that is not open any more. */
-export const ended = (status: OpenProposal["status"], by: string | null): Refusal =>
+const ended = (status: OpenProposal["status"], by: string | null): Refusal =>
   refuse("proposal_ended", {
     param: "id",
     message: by === null ? `The proposal is ${status}.` : `The proposal was ${status} by ${by}.`,

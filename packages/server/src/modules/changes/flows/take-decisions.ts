@@ -13,7 +13,7 @@ export function takeDecisions(flows: Pick<ProposalFlows, "find">): TakeCommits {
     const { decides, principal } = commit;
     if (!decides) return commit;
     const found = await flows.find(principal, decides.id);
-    const problem = isRefusal(found) ? found : mayNotDecide(principal, found);
+    const problem = isRefusal(found) ? found : mayNotDecide(principal, found, decides.how);
     if (problem) return { ...commit, decides: { ...decides, problem } };
     return decided(commit, decides, found as StoredProposal);
   }
@@ -24,7 +24,7 @@ export function takeDecisions(flows: Pick<ProposalFlows, "find">): TakeCommits {
 
 function decided(commit: CommitRequest, decides: ProposalDecision, found: StoredProposal): CommitRequest {
   const { id, author, attribution, operations, readAt } = found;
-  if (decides.how === "reject") return { ...commit, operations: operations.map(({ base: _, ...one }) => one) };
+  if (decides.how !== "accept") return { ...commit, operations: operations.map(({ base: _, ...one }) => one) };
   const own = ownOperations(commit, found);
   const taking = isRefusal(own) ? own : takingOf(operations, own);
   if (isRefusal(own) || isRefusal(taking)) return { ...commit, decides: { ...decides, problem: taking as Refusal } };
@@ -49,8 +49,10 @@ const asStale = ({ onStale, readAt }: NonNullable<ProposalDecision["taking"]>) =
   ...(readAt !== undefined && { readAt }),
 });
 
-function mayNotDecide(by: Principal, found: StoredProposal): Refusal | undefined {
-  if (found.author === nameOf(by)) return refuse("own_proposal", { param: "id" });
+function mayNotDecide(by: Principal, found: StoredProposal, how: ProposalDecision["how"]): Refusal | undefined {
+  const isOwn = found.author === nameOf(by);
+  if (how === "withdraw") return isOwn ? undefined : refuse("not_proposal_author", { param: "id" });
+  if (isOwn) return refuse("own_proposal", { param: "id" });
   const lack = lackToDecide(by.scope, found);
   return lack && denied(by, lack);
 }

@@ -65,7 +65,11 @@ function operationOf({ verb, id, after, changedFields }: NewEntry, model: string
 
 /** What an intent keeps for itself: its records, and the names of its receipt. No model has a space in its name. */
 export const reservedKeys = (commit: CommitRequest): readonly string[] => [
-  ...new Set([...touched(commit), ...receiptKeys(commit)]),
+  ...new Set([
+    ...touched(commit),
+    ...receiptKeys(commit),
+    ...(commit.decides ? [`proposal ${commit.decides.id}`] : []),
+  ]),
 ];
 
 export const receiptKeys = (commit: CommitRequest): readonly string[] =>
