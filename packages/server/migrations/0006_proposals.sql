@@ -1,4 +1,4 @@
--- Writes that somebody asks for, until they are decided. They stand beside the log.
+-- Writes that their author asks for, until they are decided. They stand beside the log.
 create table holdfast.proposal (
   tenant integer not null,
   id text not null collate "C",

@@ -301,15 +301,18 @@ export const section: SuiteSection = {
       t.answered(await readProposal(t, author, id), 200, { status: "open" });
       t.fits(await recordOf(t, note.path), { title: "one" }, "the record");
     }),
-    check("[PR16] A commit with decide rejects a proposal and writes nothing, whoever holds the record.", async (t) => {
-      const { note, author, reviewer } = await reviewScene(t);
-      const id = await propose(t, author, note, { title: "two" });
-      t.answered(await claim(t, await agent(t, note.group), note), 201);
-      const reject = { decide: { proposal: id, how: "reject", reason: "No" } };
-      const operations = [update(note.id, { title: "two" })];
-      t.answered(await t.commit(operations, reject, { token: reviewer.token }), 200, { status: "confirmed" });
-      t.answered(await readProposal(t, author, id), 200, { status: "rejected", decision: { reason: "No" } });
-      t.is(await t.entries(note.at, [note.id]), [], "the entries after it");
-    }),
+    check(
+      "[PR16] A commit with decide rejects a proposal and writes nothing, also if another participant holds the record.",
+      async (t) => {
+        const { note, author, reviewer } = await reviewScene(t);
+        const id = await propose(t, author, note, { title: "two" });
+        t.answered(await claim(t, await agent(t, note.group), note), 201);
+        const reject = { decide: { proposal: id, how: "reject", reason: "No" } };
+        const operations = [update(note.id, { title: "two" })];
+        t.answered(await t.commit(operations, reject, { token: reviewer.token }), 200, { status: "confirmed" });
+        t.answered(await readProposal(t, author, id), 200, { status: "rejected", decision: { reason: "No" } });
+        t.is(await t.entries(note.at, [note.id]), [], "the entries after it");
+      },
+    ),
   ],
 };

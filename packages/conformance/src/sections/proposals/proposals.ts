@@ -189,7 +189,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       [
-        ["that no proposal has", "prop_nobody"],
+        ["that no proposal has", "prop_unknown"],
         ["of 300 characters", "a".repeat(300)],
         ["with a space", "a%20b"],
       ] as const,

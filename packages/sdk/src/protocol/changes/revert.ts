@@ -34,7 +34,7 @@ export const KeptRecord = Type.Object({
   model: Type.String(),
   id: Type.String(),
   /**
-   * `changed`: others have changed it since. `unknown`: the log does not reach back to what it was. `erased`: its values
+   * `changed`: others have changed it since. `unknown`: the log does not reach back to what it was, or has too much since. `erased`: its values
    * were erased. `refused`: the write was refused.
    */
   why: Type.Union([Type.Literal("changed"), Type.Literal("unknown"), Type.Literal("erased"), Type.Literal("refused")]),

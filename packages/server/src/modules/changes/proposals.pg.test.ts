@@ -62,7 +62,7 @@ test("[PR1] [PR15] a token that may only propose changes nothing: its write is a
   expect(days).toBe(30);
 });
 
-test("[PR1] whoever may write proposes with propose, also by a secret key, in a batch and in a bulk", async () => {
+test("[PR1] those who may write propose with propose, also by a secret key, in a batch and in a bulk", async () => {
   const id = await slide();
   const asked = { propose: { branch: "plan", ttlSeconds: 60 } };
   const single = await patch(reviewer.token, id, { title: "Two" }, { propose: true });
@@ -145,7 +145,7 @@ test("[PR4] by operation and by field: what is not taken is dropped", async () =
   expect((await read(proposal)).body).toMatchObject({ status: "accepted", decision: { take } });
 });
 
-test("[PR5] a field that others changed since is asked, whoever did, and the proposal stays open", async () => {
+test("[PR5] a field that others changed since is asked, also if the reviewer did, and the proposal stays open", async () => {
   const id = await slide();
   const proposal = await propose(id, { title: "Two", notes: "New" });
   await patch(reviewer.token, id, { title: "Mine" });
@@ -436,4 +436,36 @@ test("[PR8] an id that none can have is one that does not exist", async () => {
     expect(
       (await call("POST", "/v1/commits", { json: { operations, decide: { proposal, how: "accept" } } })).status,
     ).toBe(404);
+});
+
+test("[PR4] of several operations on one record, each can be taken alone", async () => {
+  const id = await slide();
+  const operations = [{ title: "Two" }, { notes: "New" }].map((data) => ({
+    action: "update",
+    model: "slide",
+    id,
+    data,
+  }));
+  const ask = async () =>
+    String((await call("POST", "/v1/commits", { token: agent.token, json: { operations } })).body.proposal);
+  const second = await ask();
+  expect((await decide(second, "accept", { take: [{ operation: 1 }] })).status).toBe(200);
+  expect(await rowOf(id)).toMatchObject({ title: "One", notes: "New" });
+  expect((await read(second)).body.decision).toMatchObject({ take: [{ operation: 1 }] });
+  expect((await decide(await ask(), "accept")).body).toMatchObject({ status: "confirmed" });
+});
+
+test("[PR7] a spent budget and a claim keep no one from ending a proposal", async () => {
+  const scope = { syncGroups: ["deck:a"], budget: { commits: 1 } };
+  const spent = await capability({ operations: ["slide.propose"], participantId: "spent", ...scope });
+  const judge = await capability({ operations: ["slide.*"], participantId: "judge", ...scope });
+  const id = await slide();
+  const { body } = await patch(spent.token, id, { title: "Two" });
+  await patch(judge.token, await slide(), { title: "x" });
+  expect((await patch(spent.token, id, { title: "Three" })).body.code).toBe("budget_spent");
+  expect((await decide(String(body.proposal), "accept", {}, judge.token)).body.code).toBe("budget_spent");
+  await call("POST", `${slides}/${id}/claim`, { json: {} });
+  expect((await decide(String(body.proposal), "withdraw", {}, spent.token)).status).toBe(200);
+  const other = await propose(id, { title: "Four" });
+  expect((await decide(other, "reject", {}, judge.token)).status).toBe(200);
 });

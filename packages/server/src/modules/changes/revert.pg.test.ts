@@ -26,7 +26,7 @@ const snapshot = async () =>
     )
   ).map(({ row }) => row.replace(/\d{4}-\d\d-\d\d.*$/, "archived"));
 
-test("[RV1] a run that nobody wrote after is taken back as a whole, and the revert is a run that is taken back too", async () => {
+test("[RV1] a run after which no one wrote is taken back as a whole, and the revert is a run that is taken back too", async () => {
   const [a, b, c] = [await slide(), await slide(), await slide()];
   await call("POST", `${slides}/${c}/archive`);
   const before = await snapshot();
@@ -187,4 +187,21 @@ test("[RV7] 500 commits on 300 records are taken back in commits of up to 100 op
     ids,
   ]);
   expect(left).toHaveLength(1);
+});
+
+test("[RV4] a record with a longer history than is read stays, and a large one is taken back", async () => {
+  const [long, large] = [await slide(), await slide()];
+  await patch(long, { title: "Two" }, "long");
+  await sql(
+    `insert into holdfast.log select (jsonb_populate_record(l, jsonb_build_object('sync_id', l.sync_id + 1000000 + i, 'attribution', null))).*
+     from holdfast.log l, generate_series(1, 1001) i where l.id = $1 and l.verb = 'updated'`,
+    [long],
+  );
+  await sql("update holdfast.head set sync_id = 3000000 where tenant = $1", [app.tenants.live]);
+  for (let i = 0; i < 40; i++) await patch(large, { notes: `${i}${"x".repeat(500_000)}` }, "long");
+  expect(await revert({ run: "long" })).toMatchObject({
+    ...{ records: 2, reverted: 0, kept: [{ why: "unknown" }, { why: "unknown" }] },
+  });
+  const { body } = await patch(large, { notes: "short" }, "short");
+  expect(await revert({ entries: [Number(body.lastSyncId), Number(body.lastSyncId)] })).toMatchObject({ reverted: 1 });
 });

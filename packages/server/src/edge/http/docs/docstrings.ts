@@ -66,7 +66,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   "KeptRecord": {
     "": "A record that was not taken back, or not as a whole.",
     "model": "As declared.",
-    "why": "`changed`: others have changed it since. `unknown`: the log does not reach back to what it was. `erased`: its values were erased. `refused`: the write was refused.",
+    "why": "`changed`: others have changed it since. `unknown`: the log does not reach back to what it was, or has too much since. `erased`: its values were erased. `refused`: the write was refused.",
     "fields": "Of `changed`: by field, the value before, the one that was set, and the one at present.",
     "code": "Of `refused`: one of the codes of errors, and its sentence."
   },

@@ -76,8 +76,7 @@ function decide(state: TenantState, commit: CommitRequest): Decision {
 
 /** Those may reject it who may write all of it. Its author can withdraw it, whatever the token may write. */
 function endProposal(state: TenantState, commit: CommitRequest): Decision {
-  const hidden = commit.decides?.how === "reject" ? checkScope(state, commit) : undefined;
-  const refusal = hidden ?? checkModules(state, commit);
+  const refusal = commit.decides?.how === "reject" ? checkScope(state, commit) : undefined;
   if (refusal) return { kind: "refused", refusal };
   const { syncId: lastSyncId, logId } = state.head;
   return {

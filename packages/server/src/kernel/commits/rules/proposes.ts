@@ -11,7 +11,3 @@ export const proposes = ({ propose, decides, operations, principal: { scope } }:
 /** The id of the proposal that it becomes. */
 export const proposalIdOf = ({ serverTxId }: Pick<CommitRequest, "serverTxId">): string =>
   serverTxId.replace(/^stx_/, "prop_");
-
-/** Whether it writes nothing now: it proposes, or it ends a proposal. */
-export const asksOnly = (commit: CommitRequest): boolean =>
-  (commit.decides !== undefined && commit.decides.how !== "accept") || proposes(commit);

@@ -31,7 +31,7 @@ export function confirmedReceipt(
   };
 }
 
-/** It is a proposal: nothing is written until somebody accepts it. */
+/** It is a proposal: nothing is written until it is accepted. */
 export const proposedReceipt = (
   commit: CommitRequest,
   { syncId, logId }: { readonly syncId: number; readonly logId: string },

@@ -32,7 +32,9 @@ export const budgetsInRounds: InRounds<readonly SpentBudget[]> = {
 
 const NONE: readonly SpentBudget[] = [];
 
-const budgetOf = ({ principal }: CommitRequest): Budget | undefined => principal.scope?.budget;
+/** Undefined: it has none, or the commit writes nothing, because it ends a proposal. */
+const budgetOf = ({ principal, decides }: CommitRequest): Budget | undefined =>
+  decides && decides.how !== "accept" ? undefined : principal.scope?.budget;
 
 const hasBudgets = (jobs: readonly Job[]): boolean => commitsOf(jobs).some((commit) => budgetOf(commit) !== undefined);
 

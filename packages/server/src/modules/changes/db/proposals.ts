@@ -193,17 +193,14 @@ export async function listProposals(
   asked: ProposalQuestion,
 ): Promise<{ readonly found: readonly StoredProposal[]; readonly hasMore: boolean }> {
   const { tenant, status, model, id, author, run, branch, after, limit, bytes } = asked;
-  const ofRecord =
-    model === undefined
-      ? "true"
-      : `exists (select from holdfast.proposed_record r where r.tenant = p.tenant and r.proposal = p.id and r.model = $2 and ($3::text is null or r.id = $3))`;
   const { rows } = await db.query<Row & { readonly candidates: number }>(
     `select ${COLUMNS}, p.candidates from (
        select f.*, count(*) over () as candidates, sum(octet_length(f.operations::text)) over (order by f.created_at, f.id) - octet_length(f.operations::text) as before from (
-         select p.* from holdfast.proposal p where p.tenant = $1 and ${OF_STATUS[status]} and ${ofRecord}
+         select p.* from holdfast.proposal p where p.tenant = $1 and ${OF_STATUS[status]}
+           and ($2::text is null or exists (select from holdfast.proposed_record r
+             where r.tenant = p.tenant and r.proposal = p.id and r.model = $2 and ($3::text is null or r.id = $3)))
            and ($4::text is null or p.author = $4) and ($5::text is null or p.run = $5) and ($6::text is null or p.branch = $6)
            and ($7::timestamptz is null or (p.created_at, p.id) > ($7, $8))
-           and ($2::text is null or true) and ($3::text is null or true)
          order by p.created_at, p.id limit $9) f) p
      where p.before < $10 order by p.created_at, p.id`,
     [

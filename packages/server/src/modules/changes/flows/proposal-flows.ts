@@ -26,8 +26,8 @@ export interface ProposalFlows {
   find(by: Principal, id: string): Promise<StoredProposal | Refusal>;
   /** Those of the last so many milliseconds. */
   changedSince(tenant: number, ms: number): Promise<readonly ChangedProposal[]>;
-  /** Whether a reader may see one of them. */
-  seenBy(reader: Principal, proposals: readonly ChangedProposal[]): Promise<boolean>;
+  /** Resolves with whether a reader may see one of them. */
+  sightOf(tenant: number, proposals: readonly ChangedProposal[]): Promise<(reader: Principal) => boolean>;
 }
 
 /** A proposal that was made, decided, or has expired. */
@@ -54,11 +54,15 @@ export interface ProposalsIn {
 
 /** Reads proposals, and ends them without writing them. */
 export function proposalFlows({ db, elsewhere, schemas, cursors }: ProposalsIn): ProposalFlows {
-  async function visible<P extends ChangedProposal>(by: Principal, proposals: readonly P[]): Promise<readonly P[]> {
-    if (by.scope === undefined) return proposals;
+  const presentOf = (tenant: number, proposals: readonly ChangedProposal[]) => {
     const records = proposals.flatMap((proposal) => proposal.records);
     const names = [...new Map(records.map((one) => [recordKey(one.model, one.id), one])).values()];
-    const present = await presentGroups(db, elsewhere, by.tenant, names);
+    return presentGroups(db, elsewhere, tenant, names);
+  };
+
+  async function visible<P extends ChangedProposal>(by: Principal, proposals: readonly P[]): Promise<readonly P[]> {
+    if (by.scope === undefined) return proposals;
+    const present = await presentOf(by.tenant, proposals);
     return proposals.filter((proposal) => isVisibleTo(by.scope, proposal, present));
   }
 
@@ -77,7 +81,10 @@ export function proposalFlows({ db, elsewhere, schemas, cursors }: ProposalsIn):
   return {
     find,
     changedSince: (tenant, ms) => readChanged(db, tenant, ms),
-    seenBy: async (reader, proposals) => (await visible(reader, proposals)).length > 0,
+    async sightOf(tenant, proposals) {
+      const present = await presentOf(tenant, proposals);
+      return ({ scope }) => proposals.some((proposal) => isVisibleTo(scope, proposal, present));
+    },
     async list(by, { cursor, ...asked }) {
       const hidden = asked.model === undefined ? undefined : checkModel(by, asked.model);
       if (hidden) return hidden;

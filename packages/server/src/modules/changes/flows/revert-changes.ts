@@ -12,7 +12,14 @@ import type { LiveSchema, SchemaCache } from "../../../kernel/schema/flows/schem
 import { presentEntry } from "../../../kernel/schema/rules/schema-change.ts";
 import { nameOf, type Principal } from "../../../kernel/tokens/rules/participant.ts";
 import { isVisible } from "../../../kernel/tokens/rules/scope.ts";
-import { MOST_ENTRIES, readPasts, readSelected, type SelectedRecord, type Selection } from "../db/selected-entries.ts";
+import {
+  type PastSize,
+  readPastSizes,
+  readPasts,
+  readSelected,
+  type SelectedRecord,
+  type Selection,
+} from "../db/selected-entries.ts";
 import { type Inverted, invert, type PastChange } from "../rules/invert.ts";
 
 /** Takes changes back, in commits of its own. */
@@ -23,6 +30,12 @@ const RECORDS_AT_ONCE = 100;
 /** After that long, the caller asks again: what is taken back already has not changed since, and stays. */
 const LONGEST_MS = 20_000;
 const MOST_LISTED = 1_000;
+/** Of all records together. */
+const MOST_SELECTED = 100_000;
+/** Of one record's history. */
+const MOST_ENTRIES = 1_000;
+/** Of the histories that are in memory at once. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /** What becomes of a record. */
 interface Plan {
@@ -44,10 +57,11 @@ export const revertChanges =
       ...{ tenant: by.tenant, run: body.run, clientTxId: body.clientTxId, from, to },
       actor: body.actor ?? (body.clientTxId === undefined ? undefined : nameOf(by)),
     };
-    const records = await readSelected(db, selection, MOST_RECORDS + 1);
-    if (records.length > MOST_RECORDS)
+    const records = await readSelected(db, selection, MOST_SELECTED + 1);
+    const selected = records.reduce((sum, { positions }) => sum + positions.length, 0);
+    if (records.length > MOST_RECORDS || selected > MOST_SELECTED)
       return refuse("too_many_operations", {
-        message: `A revert can be of up to ${MOST_RECORDS} records. Take a part of the run: \`entries\` names positions.`,
+        message: `A revert can be of up to ${MOST_SELECTED} changes of ${MOST_RECORDS} records. Take a part of them: \`entries\` names positions.`,
       });
     const schema = await schemaAt(db, schemas, by.tenant, head.schemaVersion);
     const run = `revert:${body.run ?? body.clientTxId ?? `${from}-${to}`}`.slice(0, limits.runLength);
@@ -86,21 +100,28 @@ export const revertChanges =
 
     /** Those that the caller may see. */
     async function plansOf(some: readonly SelectedRecord[], readAt: number): Promise<readonly Plan[]> {
-      const pasts = await readPasts(db, by.tenant, some);
+      const sizes = await readPastSizes(db, by.tenant, some, MOST_ENTRIES + 1);
+      const plans: Plan[] = [];
+      for (const together of inMemory(some.map((record, i) => ({ record, size: sizes[i] ?? NOTHING })))) {
+        const isLong = together.some(({ size }) => size.bytes > MOST_BYTES || size.entries > MOST_ENTRIES);
+        const group = together.map(({ record }) => record);
+        const pasts = await readPasts(db, by.tenant, group, isLong ? 1 : MOST_ENTRIES);
+        for (const [i, record] of group.entries()) plans.push(...planOf(record, pasts[i] ?? [], readAt, isLong));
+      }
+      return plans;
+    }
+
+    function planOf(record: SelectedRecord, past: readonly StoredEntry[], readAt: number, isLong: boolean): Plan[] {
+      const entries = past.filter(({ syncId }) => syncId <= readAt);
+      const isSeen = entries.every(({ model, groups }) => isVisible(by.scope, model, groups));
+      if (!isSeen || !schema.models.has(record.model)) return [];
+      if (isLong) return [{ record, inverted: { operations: [], kept: { why: "unknown" } } }];
       const { created = "delete", overwrite = false } = body;
-      return some.flatMap((record, i): Plan[] => {
-        const entries = (pasts[i] ?? []).filter(({ syncId }) => syncId <= readAt);
-        const isSeen = entries.every(({ model, groups }) => isVisible(by.scope, model, groups));
-        if (!isSeen || !schema.models.has(record.model)) return [];
-        const selected = new Set(record.positions);
-        const all = entries.map((entry) => changeOf(schema, entry, selected));
-        const first = all.findIndex((one) => one.selected);
-        const inverted: Inverted =
-          entries.length > MOST_ENTRIES
-            ? { operations: [], kept: { why: "unknown" } }
-            : invert({ prior: all[first - 1], changes: all.slice(first) }, { created, overwrite });
-        return [{ record, inverted }];
-      });
+      const all = entries.map((entry) => changeOf(schema, entry, new Set(record.positions)));
+      const first = all.findIndex((one) => one.selected);
+      return [
+        { record, inverted: invert({ prior: all[first - 1], changes: all.slice(first) }, { created, overwrite }) },
+      ];
     }
 
     /** In as few commits as possible; if one is refused, each of its records in one of its own. */
@@ -144,6 +165,27 @@ export const revertChanges =
       return result.kind === "judged" ? result.judged[0] : undefined;
     }
   };
+
+const NOTHING: PastSize = { entries: 0, bytes: 0 };
+
+type Sized = { readonly record: SelectedRecord; readonly size: PastSize };
+
+/** Records whose histories fit into memory together. One that is too long is alone. */
+function inMemory(records: readonly Sized[]): readonly (readonly Sized[])[] {
+  const groups: Sized[][] = [];
+  let room = 0;
+  for (const one of records) {
+    const { entries, bytes } = one.size;
+    const isLong = entries > MOST_ENTRIES;
+    if (isLong || bytes > room) {
+      groups.push([]);
+      room = MOST_BYTES;
+    }
+    groups.at(-1)?.push(one);
+    room = isLong ? 0 : room - bytes;
+  }
+  return groups;
+}
 
 const isDone = ({ decision: { kind } }: Judged): boolean => kind === "confirmed" || kind === "proposed";
 

@@ -26,8 +26,9 @@ function decided(commit: CommitRequest, decides: ProposalDecision, found: Stored
   const { id, author, attribution, operations, readAt } = found;
   if (decides.how !== "accept") return { ...commit, operations: operations.map(({ base: _, ...one }) => one) };
   const own = ownOperations(commit, found);
-  const taking = isRefusal(own) ? own : takingOf(operations, own);
-  if (isRefusal(own) || isRefusal(taking)) return { ...commit, decides: { ...decides, problem: taking as Refusal } };
+  if (isRefusal(own)) return { ...commit, decides: { ...decides, problem: own } };
+  const taking = takingOf(operations, own);
+  if (isRefusal(taking)) return { ...commit, decides: { ...decides, problem: taking } };
   return {
     ...commit,
     operations: own.map((one) => ({

@@ -51,7 +51,7 @@ interface State {
 }
 
 /**
- * Takes changes of a record back. If nobody else has written since the first of them, the record becomes as it was before. Else
+ * Takes changes of a record back. If no one else has written since the first of them, the record becomes as it was before. Else
  * each field becomes what it was before they set it, unless others have set it since.
  */
 export function invert({ prior, changes }: RecordPast, options: InvertOptions): Inverted {

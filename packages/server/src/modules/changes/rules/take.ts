@@ -62,20 +62,20 @@ export function takingOf(
   const take: NonNullable<AcceptBody["take"]> = [];
   const left = new Set(proposed.keys());
   let edited = false;
-  for (const [index, { action, model, id, data, changes }] of operations.entries()) {
-    const place = [...left].find((at) => {
-      const one = proposed[at];
-      return one?.action === action && one.model === model && one.id === id;
-    });
-    const one = place === undefined ? undefined : proposed[place];
-    if (!one || place === undefined) return notProposed(operationParam(index), "The proposal has no such operation.");
+  for (const [index, operation] of operations.entries()) {
+    const own = valuesOf(operation);
+    const same = [...left].filter((at) => isSameRecord(proposed[at], operation));
+    const foreignTo = (at: number) => Object.keys(own).find((field) => !Object.hasOwn(valuesOf(proposed[at]), field));
+    const place = same.find((at) => foreignTo(at) === undefined);
+    if (place === undefined) {
+      const message =
+        same[0] === undefined
+          ? "The proposal has no such operation."
+          : `The proposal does not set "${foreignTo(same[0])}".`;
+      return refuse("not_proposed", { param: operationParam(index), message });
+    }
     left.delete(place);
-    const [own, asked] = [
-      { ...data, ...changes },
-      { ...one.data, ...one.changes },
-    ];
-    const foreign = Object.keys(own).find((field) => !Object.hasOwn(asked, field));
-    if (foreign !== undefined) return notProposed(operationParam(index), `The proposal does not set "${foreign}".`);
+    const asked = valuesOf(proposed[place]);
     const fields = Object.keys(own);
     edited ||= fields.some((field) => !jsonEqual(own[field] as Json, asked[field] as Json));
     take.push({ operation: place, ...(fields.length < Object.keys(asked).length && { fields }) });
@@ -84,4 +84,12 @@ export function takingOf(
   return { ...(!isAll && { take }), ...(edited && { edited }) };
 }
 
-const notProposed = (param: string, message: string): Refusal => refuse("not_proposed", { param, message });
+type Operation = Pick<CommitOperation, "action" | "model" | "id" | "data" | "changes">;
+
+const valuesOf = (operation: Pick<Operation, "data" | "changes"> | undefined): Readonly<Record<string, unknown>> => ({
+  ...operation?.data,
+  ...operation?.changes,
+});
+
+const isSameRecord = (one: StoredOperation | undefined, { action, model, id }: Operation): boolean =>
+  one?.action === action && one.model === model && one.id === id;

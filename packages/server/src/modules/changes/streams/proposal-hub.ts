@@ -22,7 +22,7 @@ interface ProposalTopic extends Topic {
 }
 
 export function createProposalHub(
-  { changedSince, seenBy }: Pick<ProposalFlows, "changedSince" | "seenBy">,
+  { changedSince, sightOf }: Pick<ProposalFlows, "changedSince" | "sightOf">,
   failed: (error: unknown) => void,
 ): ProposalHub {
   const topics = createTopics<ProposalTopic, readonly ChangedProposal[]>({
@@ -44,9 +44,10 @@ export function createProposalHub(
       }
 
       async function tellAll(news: readonly ChangedProposal[]): Promise<void> {
+        const isSeenBy = await sightOf(tenant, news);
         for (const { reader, tell } of [...listeners]) {
           const who = reader();
-          if (who && (await seenBy(who, news))) tell();
+          if (who && isSeenBy(who)) tell();
         }
       }
 

@@ -1,5 +1,5 @@
 import { recordKey, writerOf } from "../../../kernel/commits/rules/commit-request.ts";
-import { asksOnly } from "../../../kernel/commits/rules/proposes.ts";
+import { proposes } from "../../../kernel/commits/rules/proposes.ts";
 import { isRepeated } from "../../../kernel/commits/rules/replay.ts";
 import type { RoundModule } from "../../../kernel/commits/rules/tenant-state.ts";
 import { type ClaimsState, claimsOf } from "./claims-state.ts";
@@ -14,7 +14,7 @@ const judge: Required<RoundModule>["judge"] = (state, commit, operation) => {
   const isBound = operation.claim !== undefined || operation.fenceToken !== undefined;
   if (!isBound && queue.length === 0) return undefined;
   // A proposal needs no claim, and none stops it: that is judged when it is accepted.
-  if (asksOnly(commit)) return undefined;
+  if (proposes(commit)) return undefined;
   if (isRepeated(state, commit, operation)) return undefined;
   const declaredName = state.models.get(operation.model)?.name ?? operation.model;
   return guardWrite(queue, writerOf(commit).writtenBy, operation, { declaredName, now: Date.parse(state.now) });
